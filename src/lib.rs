@@ -14,7 +14,7 @@
 //!          72-byte header, then events: header, extended items, payload; times ascend within a processor only
 //! ```
 //!
-//! The first event tells of the session: its clock, its processors, what it lost. So three questions stand between the
+//! The first event describes the session: its clock, its processors, what it lost. So three questions stand between the
 //! file and a table: *in which order* were the events, which buffers of several processors hold each for itself; *what do
 //! the payloads mean*, which manifests, event classes, message formats or the events themselves say; and *what is
 //! missing*, for recorders drop events when they cannot keep up. A conversion answers all three, and says how.
@@ -47,7 +47,7 @@
 //! assert!(report.folder.ends_with("trace=example"));
 //! assert_eq!((report.events.written, report.events.damaged), (1219, 0));
 //!
-//! // The sidecar tells what the recording lost.
+//! // The sidecar shows what the recording lost.
 //! let losses: Vec<_> = report.facts.iter().flat_map(etl2parquet::rows::lost_events).collect();
 //! assert!(losses.iter().any(|row| row.count == Some(3) && row.unit == "events"));
 //! # Ok(())

@@ -232,7 +232,7 @@ fn a_bad_buffer_size_does_not_lead_astray() {
     for (buffer, size) in (0..4).flat_map(|buffer| SIZES.map(|size| (buffer, size))) {
         let mut bytes = trace.to_bytes();
         damage::set_buffer_size(&mut bytes, trace.buffer_positions()[buffer], size);
-        // Only that the file is too short for it does not tell whether the size is wrong or the file is.
+        // Only that the file is too short for it does not show whether the size is wrong or the file is.
         let found = convert(&bytes);
         assert_eq!(numbers(&found), ALL, "buffer {buffer} of {size} bytes");
         assert_eq!(found.sidecar("issues").lines("code"), ["damaged_buffer_header"], "buffer {buffer} of {size} bytes");

@@ -16,7 +16,7 @@ use synth::*;
 /// A second in ticks.
 const SECOND: i64 = 10_000_000;
 
-/// What is told of a machine: the names of all things that have the same ids as on others, and how much later it tells.
+/// What is recorded of a machine: the names of all things that have the same ids as on others, and how much later it tells.
 struct Told {
     name: &'static str,
     later: i64,
@@ -115,7 +115,7 @@ fn two(offset: &str, second: Header) -> Sandbox {
 
 const TRACE: &str = "out/trace=lab";
 
-/// What two machines tell of the same ids, the second `moved` ticks later.
+/// What two machines record of the same ids, the second `moved` ticks later.
 fn apart(moved: i64) -> Vec<String> {
     let line = |table: &str, told: &Told, names: &str, from: i64| {
         let (machine, later) = if told.later == 0 { (0, 0) } else { (1, told.later + moved) };

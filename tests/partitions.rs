@@ -74,7 +74,7 @@ fn second_bytes() -> Vec<u8> {
     trace(head.buffer_size(0x8000)).buffers(data.collect::<Vec<_>>()).to_bytes()
 }
 
-/// All files of a trace but what tells one run from another.
+/// All files of a trace but what distinguishes one run from another.
 fn lasting(sandbox: &Sandbox, trace: &str) -> Vec<(String, Vec<u8>)> {
     let mut files = sandbox.files(trace);
     for (name, content) in &mut files {

@@ -563,7 +563,7 @@ proptest! {
     }
 }
 
-/// All files of a trace but what tells one run from another.
+/// All files of a trace but what distinguishes one run from another.
 fn lasting(sandbox: &Sandbox, trace: &str) -> Vec<(String, Vec<u8>)> {
     let mut files = sandbox.files(trace);
     for (name, content) in &mut files {

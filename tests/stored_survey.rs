@@ -28,7 +28,7 @@ fn made(bytes: Vec<u8>) -> etl2parquet::Result<FileSurvey> {
     surveyed(&MemoryInput::new("made.etl", bytes))
 }
 
-/// All that is known, as text; buffers are told apart from the rest.
+/// All that is known, as text; buffers are distinguished from the rest.
 fn text(file: &FileSurvey) -> String {
     format!("{:?}\n{}", &file.buffers[..], serde_json::to_string(file).unwrap())
 }

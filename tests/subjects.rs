@@ -198,7 +198,7 @@ fn steps_write_what_one_process_writes() {
         let read = |out: &str| std::fs::read(sandbox.path(&format!("{out}/trace=t/sidecar/{table}.parquet"))).unwrap();
         assert_eq!(read("one"), read("two"), "{table}");
     }
-    // What the recording does not tell of has no table.
+    // What the recording does not describe has no table.
     for table in ["images", "methods"] {
         assert!(!sandbox.path(&format!("one/trace=t/sidecar/{table}.parquet")).exists(), "{table}");
     }

@@ -1,7 +1,7 @@
 //! The datasets of a trace as a table: what was written, or what would be.
 
+use base::readable::count::{ByteCount, Count};
 use batch::datasets::{DatasetSummary, estimated_bytes};
-use indicatif::{HumanBytes, HumanCount};
 
 use super::fold::Width;
 use super::text_table::{Align, TextTable};
@@ -19,16 +19,16 @@ pub(super) fn table(datasets: &[DatasetSummary], width: Width) -> String {
     } else {
         TextTable::new([("DATASET", Align::Left), ("EVENTS", Align::Right)])
     };
-    let number = |number: u64| HumanCount(number).to_string();
+    let number = |number: u64| Count(number).to_string();
     for DatasetSummary { dataset, rows, plan } in datasets.iter().take(SHOWN) {
         let plan = plan
-            .map(|plan| [number(plan.columns), number(plan.partitions), HumanBytes(plan.estimated_bytes).to_string()]);
+            .map(|plan| [number(plan.columns), number(plan.partitions), ByteCount(plan.estimated_bytes).to_string()]);
         table.row([dataset.clone(), number(*rows)].into_iter().chain(plan.into_iter().flatten()));
     }
     if let Some(rest @ [_, ..]) = datasets.get(SHOWN..) {
         let rows = rest.iter().map(|dataset| dataset.rows).sum();
         let bytes =
-            estimated_bytes(rest.iter()).map(|bytes| [String::new(), String::new(), HumanBytes(bytes).to_string()]);
+            estimated_bytes(rest.iter()).map(|bytes| [String::new(), String::new(), ByteCount(bytes).to_string()]);
         let cells = [format!("{} more", rest.len()), number(rows)];
         table.row(cells.into_iter().chain(bytes.into_iter().flatten()));
     }

@@ -1,9 +1,8 @@
 //! `inspect` of many inputs: a line each.
 
-use base::readable::count::counted;
+use base::readable::count::{ByteCount, Count, counted};
 use base::readable::share::share;
 use conversion::inspect::Inspection;
-use indicatif::{HumanBytes, HumanCount};
 
 use super::fold::Width;
 use super::page::span;
@@ -33,9 +32,9 @@ impl Overview {
         let top = inspection.providers.iter().take(TOP).map(|provider| provider.dataset.as_str());
         self.0.row([
             inspection.trace.clone(),
-            HumanBytes(inspection.files.iter().map(|file| file.size).sum()).to_string(),
+            ByteCount(inspection.files.iter().map(|file| file.size).sum()).to_string(),
             inspection.time.ns().map(span).unwrap_or_default(),
-            HumanCount(inspection.events).to_string(),
+            Count(inspection.events).to_string(),
             lost(inspection),
             share(inspection.decodable_events, inspection.events),
             top.collect::<Vec<_>>().join(", "),

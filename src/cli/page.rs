@@ -4,13 +4,12 @@ use std::cmp::Reverse;
 use std::fmt::Write as _;
 
 use base::calendar::rfc3339;
-use base::readable::count::counted;
+use base::readable::count::{ByteCount, Count, counted};
 use base::readable::printable::printable;
 use base::readable::share::share;
 use base::readable::time::{difference, duration};
 use conversion::inspect::{InspectedDataset, InspectedInput, Inspection, Processes, TopEvents};
 use conversion::sidecar::{AnswerRow, ClockRow, IssueRow, LossRow, SessionRow, StreamRow, Time};
-use indicatif::{HumanBytes, HumanCount};
 
 use super::fold::{Width, wrapped};
 use super::text_table::{Align, TextTable};
@@ -98,19 +97,19 @@ pub(super) fn span((first, last): (i64, i64)) -> String {
 
 fn buffers(session: &SessionRow, width: Width) -> String {
     let yes = |yes: bool| if yes { "yes" } else { "no" };
-    let written = HumanCount(session.buffers_written.into()).to_string();
+    let written = Count(session.buffers_written.into()).to_string();
     let written = if session.closed { written } else { "unknown".to_owned() };
     let mut table = TextTable::of_values();
-    table.value("size", format!("{} ({} bytes)", HumanBytes(session.size), HumanCount(session.size)));
-    let found = HumanCount(session.buffers_found);
-    let each = HumanBytes(session.buffer_size.into());
+    table.value("size", format!("{} ({} bytes)", ByteCount(session.size), Count(session.size)));
+    let found = Count(session.buffers_found);
+    let each = ByteCount(session.buffer_size.into());
     table.value("buffers", format!("{found} found, {written} written, {each} each"));
     table.value("layout", session.layout_version.as_str());
     table.value("compressed", yes(session.compressed));
     table.value("cut off", yes(session.truncated));
     table.value("overwritten", session.wrapped.map_or("unknown", yes));
     if session.reached_maximum_size == Some(true) {
-        table.value("full", format!("yes, at {}", HumanBytes(session.maximum_file_size)));
+        table.value("full", format!("yes, at {}", ByteCount(session.maximum_file_size)));
     }
     table.render(width)
 }
@@ -134,7 +133,7 @@ fn clock(clock: &ClockRow, width: Width) -> String {
 }
 
 fn number(value: i64) -> String {
-    u64::try_from(value).map_or_else(|_| value.to_string(), |value| HumanCount(value).to_string())
+    u64::try_from(value).map_or_else(|_| value.to_string(), |value| Count(value).to_string())
 }
 
 fn loss(file: &InspectedInput) -> String {
@@ -174,7 +173,7 @@ fn gap(row: &LossRow) -> String {
 }
 
 fn rest(rows: usize) -> String {
-    if rows > SHOWN { format!("    and {} more\n", HumanCount((rows - SHOWN) as u64)) } else { String::new() }
+    if rows > SHOWN { format!("    and {} more\n", Count((rows - SHOWN) as u64)) } else { String::new() }
 }
 
 fn streams(streams: &[StreamRow], width: Width) -> String {
@@ -191,13 +190,13 @@ fn streams(streams: &[StreamRow], width: Width) -> String {
     for stream in streams {
         table.row([
             stream.cpu.map_or("any".to_owned(), |cpu| cpu.to_string()),
-            HumanCount(stream.buffers).to_string(),
-            HumanCount(stream.events).to_string(),
-            HumanBytes(stream.bytes_used).to_string(),
+            Count(stream.buffers).to_string(),
+            Count(stream.events).to_string(),
+            ByteCount(stream.bytes_used).to_string(),
             format!("{:.0}%", stream.fill_ratio * 100.0),
-            HumanCount(stream.disorder_in_buffer).to_string(),
-            HumanCount(stream.disorder_between_buffers).to_string(),
-            stream.sequence_gaps.map_or_else(|| "-".to_owned(), |gaps| HumanCount(gaps).to_string()),
+            Count(stream.disorder_in_buffer).to_string(),
+            Count(stream.disorder_between_buffers).to_string(),
+            stream.sequence_gaps.map_or_else(|| "-".to_owned(), |gaps| Count(gaps).to_string()),
         ]);
     }
     table.render(width)
@@ -205,14 +204,10 @@ fn streams(streams: &[StreamRow], width: Width) -> String {
 
 fn events(inspection: &Inspection, width: Width) -> String {
     let mut table = TextTable::of_values();
-    table.value("readable", HumanCount(inspection.events).to_string());
+    table.value("readable", Count(inspection.events).to_string());
     table.value(
         "decodable",
-        format!(
-            "{} ({})",
-            HumanCount(inspection.decodable_events),
-            share(inspection.decodable_events, inspection.events)
-        ),
+        format!("{} ({})", Count(inspection.decodable_events), share(inspection.decodable_events, inspection.events)),
     );
     let (events, bytes) = (counted(inspection.damaged_events, "events"), counted(inspection.damaged_bytes, "bytes"));
     table.value("damaged", format!("{events}, {bytes}"));
@@ -233,8 +228,8 @@ fn providers(providers: &[InspectedDataset], width: Width) -> String {
     for provider in providers {
         table.row([
             provider.dataset.clone(),
-            HumanCount(provider.events).to_string(),
-            HumanCount(provider.shapes).to_string(),
+            Count(provider.events).to_string(),
+            Count(provider.shapes).to_string(),
             share(provider.decodable_events, provider.events),
             provider.time.first_time.clone().unwrap_or_default(),
             provider.time.ns().map(span).unwrap_or_default(),
@@ -267,7 +262,7 @@ pub(super) fn running(all: &Processes, time: Option<(i64, i64)>, width: Width) -
     if all.process_count == 0 {
         return String::new();
     }
-    let title = format!("Processes ({})", HumanCount(all.process_count));
+    let title = format!("Processes ({})", Count(all.process_count));
     section(&title, &processes::table(all, time, width))
 }
 
@@ -285,7 +280,7 @@ fn answers(answers: &[AnswerRow], width: Width) -> String {
     let mut table = TextTable::new([("QUESTION", Align::Left), ("EVENTS", Align::Right), ("FROM", Align::Left)]);
     let is_answerable = |row: &&AnswerRow| row.answerable;
     for row in answers.iter().filter(is_answerable) {
-        let events = HumanCount(row.events).to_string();
+        let events = Count(row.events).to_string();
         table.row([row.question.to_string(), events, few(&row.event_names)]);
     }
     let mut needed = TextTable::new([("OTHER QUESTION", Align::Left), ("TO ANSWER IT, RECORD", Align::Left)]);
@@ -322,7 +317,7 @@ fn issues(files: &[InspectedInput], width: Width) -> String {
         table.row([
             issue.severity.name().to_owned(),
             issue.code.to_string(),
-            issue.buffer.map_or(NONE.to_owned(), |buffer| HumanCount(buffer).to_string()),
+            issue.buffer.map_or(NONE.to_owned(), |buffer| Count(buffer).to_string()),
             issue.offset.map_or(NONE.to_owned(), |offset| format!("{offset:#x}")),
             issue.message.clone(),
         ]);

@@ -3,9 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use base::readable::count::counted;
+use base::readable::count::{Count, counted};
 use conversion::inspect::{InspectedProcess, Processes};
-use indicatif::HumanCount;
 
 use super::fold::Width;
 use super::text_table::{Align, TextTable};
@@ -36,12 +35,12 @@ pub(super) fn table(all: &Processes, time: Option<(i64, i64)>, width: Width) -> 
     ]);
     for (name, named) in names.iter().take(SHOWN) {
         let numbers = [named.ids.len() as u64, named.started, named.ended];
-        let [count, started, ended] = numbers.map(|number| HumanCount(number).to_string());
+        let [count, started, ended] = numbers.map(|number| Count(number).to_string());
         table.row([(*name).to_owned(), count, started, ended, named.ids()]);
     }
     let defunct = match all.defunct_count {
         0 => String::new(),
-        defunct => format!("    and {} defunct: they had ended before\n", HumanCount(defunct)),
+        defunct => format!("    and {} defunct: they had ended before\n", Count(defunct)),
     };
     let more = match names.len().saturating_sub(SHOWN) {
         0 => String::new(),

@@ -6,10 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use base::progress::{Progress, Step};
+use base::readable::count::{ByteCount, Count};
 use base::readable::printable::printable;
 use columnar::output::folder::CleanupRegistry;
 use conversion::convert::{JobProgress, Stage};
-use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::choices::ProgressMode;
 use super::console::Console;
@@ -206,10 +207,10 @@ pub(super) fn line(label: &str, stage: Stage, done: u64) -> String {
     let name = phase_name(stage);
     match stage {
         Stage::Unpack { bytes } | Stage::Survey { bytes } => {
-            format!("{label} {name}: {}% ({} of {})", percent(bytes), HumanBytes(done), HumanBytes(bytes))
+            format!("{label} {name}: {}% ({} of {})", percent(bytes), ByteCount(done), ByteCount(bytes))
         }
         Stage::Convert { events } => {
-            format!("{label} {name}: {}% ({} of {} events)", percent(events), HumanCount(done), HumanCount(events))
+            format!("{label} {name}: {}% ({} of {} events)", percent(events), Count(done), Count(events))
         }
         Stage::Plan | Stage::Publish => format!("{label} {name}"),
     }

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use base::calendar::rfc3339;
-use base::readable::count::counted;
+use base::readable::count::{ByteCount, Count, counted};
 use base::readable::printable::printable;
 use base::readable::share::share;
 use columnar::output::manifest::{CommitRecord, FileEntry, LossCounts};
-use indicatif::{HumanBytes, HumanCount};
 use published::{Details, InspectedTrace};
 
 use super::fold::Width;
@@ -48,15 +47,15 @@ pub(super) fn page(trace: &InspectedTrace, width: Width) -> String {
     let record = &trace.manifest;
     let mut table = TextTable::of_values();
     for input in &record.inputs {
-        table.value("input", format!("{} ({})", input.source, HumanBytes(input.size)));
+        table.value("input", format!("{} ({})", input.source, ByteCount(input.size)));
     }
     let from_to = |(first, last)| format!("{} to {} ({})", rfc3339(first), rfc3339(last), span((first, last)));
     table.value("time", time(record).map_or("-".to_owned(), from_to));
     let events = record.events;
-    let mut counts = format!("{} found, {} written", HumanCount(events.found), HumanCount(events.written));
+    let mut counts = format!("{} found, {} written", Count(events.found), Count(events.written));
     for (count, what) in [(events.filtered, "filtered"), (events.damaged, "damaged")] {
         if count > 0 {
-            let _ = write!(counts, ", {} {what}", HumanCount(count));
+            let _ = write!(counts, ", {} {what}", Count(count));
         }
     }
     table.value("events", counts);
@@ -64,7 +63,7 @@ pub(super) fn page(trace: &InspectedTrace, width: Width) -> String {
     table.value("decoded", decoded(record));
     let (by, format) = (&record.tool_version, record.format_version);
     table.value("converted", format!("{} by version {by}, format {format}", record.run.created));
-    table.value("files", format!("{}, {}", HumanCount(record.files.len() as u64), HumanBytes(bytes(record))));
+    table.value("files", format!("{}, {}", Count(record.files.len() as u64), ByteCount(bytes(record))));
     let details = trace.details.as_ref().map(|details| sections(details, time(record), width));
     format!(
         "{}\n\n{}{}{}",
@@ -96,9 +95,9 @@ pub(super) fn overview(traces: &[InspectedTrace], width: Width) -> String {
     for InspectedTrace { manifest, .. } in traces {
         table.row([
             manifest.trace.clone(),
-            HumanBytes(bytes(manifest)).to_string(),
+            ByteCount(bytes(manifest)).to_string(),
             time(manifest).map(span).unwrap_or_default(),
-            HumanCount(manifest.events.written).to_string(),
+            Count(manifest.events.written).to_string(),
             decoded(manifest),
             lost(&manifest.lost),
         ]);
@@ -144,10 +143,10 @@ fn datasets(traces: &[&CommitRecord], width: Width) -> String {
     for (name, dataset) in sums {
         table.row([
             name.to_owned(),
-            HumanCount(dataset.rows).to_string(),
-            HumanCount(dataset.traces).to_string(),
-            HumanCount(dataset.files).to_string(),
-            HumanBytes(dataset.bytes).to_string(),
+            Count(dataset.rows).to_string(),
+            Count(dataset.traces).to_string(),
+            Count(dataset.files).to_string(),
+            ByteCount(dataset.bytes).to_string(),
         ]);
     }
     table.render(width)

@@ -4,13 +4,13 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use base::error::{Error, ErrorKind, Result};
+use base::readable::count::ByteCount;
 use base::resources::{MIN_MEMORY, default_memory, default_threads};
 use batch::notice::{Level, Notice};
 use batch::{Observer, RunStatus};
 use conversion::convert::{JobProgress, Report};
 use conversion::job::steps::StepOptions;
 use etl::input::OpenOptions;
-use indicatif::HumanBytes;
 
 use super::arenas;
 use super::console::{self, Console};
@@ -47,11 +47,11 @@ impl Run {
         let memory = memory(args.memory, threads);
         arenas::keep_few(threads, memory);
         if let Some(asked) = args.memory.filter(|&asked| asked < MIN_MEMORY) {
-            let (asked, minimum) = (HumanBytes(asked), HumanBytes(MIN_MEMORY));
+            let (asked, minimum) = (ByteCount(asked), ByteCount(MIN_MEMORY));
             console.warning(format_args!("a memory budget of {asked} is too small: {minimum} are used"));
         }
         if console.verbose {
-            console.line(format_args!("threads: {threads}, memory: {}", HumanBytes(memory)));
+            console.line(format_args!("threads: {threads}, memory: {}", ByteCount(memory)));
         }
         let interrupt = Interrupt::watch()
             .map_err(|cause| Error::new(ErrorKind::Internal, "cannot watch for signals").caused_by(cause))?;

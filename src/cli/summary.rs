@@ -1,12 +1,11 @@
 //! What came of a conversion, in a few lines for people.
 
-use base::readable::count::counted;
+use base::readable::count::{ByteCount, Count, counted};
 use batch::Asked;
 use batch::datasets::estimated_bytes;
 use batch::summary::{Summary, TraceResult};
 use batch::undecoded::add_up;
 use conversion::inspect::{LossTotals, TimeRange, words_of_all};
-use indicatif::{HumanBytes, HumanCount};
 
 use super::fold::Width;
 use super::page::span;
@@ -50,7 +49,7 @@ fn output_lines(summary: &Summary, table: &mut TextTable) {
 
 fn totals(results: &[&TraceResult], table: &mut TextTable) {
     let total = |of: fn(&TraceResult) -> u64| results.iter().map(|result| of(result)).sum();
-    let sum = |of: fn(&TraceResult) -> u64| HumanCount(total(of));
+    let sum = |of: fn(&TraceResult) -> u64| Count(total(of));
     let ranges = || results.iter().filter_map(|result| result.time.ns());
     let range = ranges().map(|range| range.0).min().zip(ranges().map(|range| range.1).max());
     let lost: Vec<&LossTotals> = results.iter().map(|result| &result.lost).collect();
@@ -65,7 +64,7 @@ fn totals(results: &[&TraceResult], table: &mut TextTable) {
     table.value("lost", words_of_all(&lost));
     let advice = total(|r| r.advice.len() as u64);
     if advice > 0 {
-        table.value("advice", format!("{}, see inspect or issues.parquet", HumanCount(advice)));
+        table.value("advice", format!("{}, see inspect or issues.parquet", Count(advice)));
     }
     let rows: Option<u64> = results.iter().map(|result| result.undecoded_rows).sum();
     match rows {
@@ -75,13 +74,13 @@ fn totals(results: &[&TraceResult], table: &mut TextTable) {
     let damaged = [(total(|r| r.events.damaged), "events"), (total(|r| r.events.damaged_bytes), "bytes")];
     table.value("damaged", damaged.map(|(count, things)| counted(count, things)).join(", "));
     table.value("warnings", sum(|r| r.warnings).to_string());
-    let bytes = HumanBytes(results.iter().map(|result| result.bytes).sum());
+    let bytes = ByteCount(results.iter().map(|result| result.bytes).sum());
     if results.iter().any(|result| result.files > 0) {
         table.value("files", format!("{}, {bytes}", sum(|r| r.files)));
     }
     if let Some(bytes) = estimated_bytes(results.iter().flat_map(|result| &result.datasets)) {
         let partitions = results.iter().filter_map(|result| result.partitions).sum();
-        table.value("estimated", format!("{} in {}", HumanBytes(bytes), counted(partitions, "partitions")));
+        table.value("estimated", format!("{} in {}", ByteCount(bytes), counted(partitions, "partitions")));
     }
 }
 

@@ -1,9 +1,8 @@
 //! Which events a trace has most of, provider by provider.
 
-use base::readable::count::counted;
+use base::readable::count::{Count, counted};
 use base::readable::share::share;
 use conversion::inspect::{NamedEvents, TopEvents};
-use indicatif::HumanCount;
 
 use super::fold::Width;
 use super::text_table::{Align, TextTable};
@@ -26,7 +25,7 @@ pub(super) fn table(providers: &[(&str, u64, &TopEvents)], width: Width) -> Stri
         let mut rest = *all;
         let mut provider = (*dataset).to_owned();
         let mut row = |name: String, events: u64| {
-            table.row([std::mem::take(&mut provider), name, HumanCount(events).to_string(), share(events, *all)]);
+            table.row([std::mem::take(&mut provider), name, Count(events).to_string(), share(events, *all)]);
         };
         for NamedEvents { event, events } in top.top_events.iter().take(SHOWN_EVENTS) {
             row(event.clone(), *events);

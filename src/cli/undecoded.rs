@@ -1,7 +1,7 @@
 //! What was not decoded, ranked, as reports show it.
 
+use base::readable::count::Count;
 use conversion::sidecar::undecoded::Undecoded;
-use indicatif::HumanCount;
 
 use super::fold::Width;
 use super::text_table::{Align, TextTable};
@@ -14,11 +14,11 @@ pub(super) fn table(entries: &[Undecoded], width: Width) -> String {
     let mut table =
         TextTable::new([("NOT DECODED", Align::Left), ("EVENTS", Align::Right), ("WHAT WOULD HELP", Align::Left)]);
     for entry in entries.iter().take(SHOWN) {
-        table.row([entry.name.clone(), HumanCount(entry.rows).to_string(), entry.fix.clone()]);
+        table.row([entry.name.clone(), Count(entry.rows).to_string(), entry.fix.clone()]);
     }
     if let Some(rest @ [_, ..]) = entries.get(SHOWN..) {
         let rows = rest.iter().map(|entry| entry.rows).sum();
-        table.row([format!("{} more", rest.len()), HumanCount(rows).to_string(), String::new()]);
+        table.row([format!("{} more", rest.len()), Count(rows).to_string(), String::new()]);
     }
     if entries.is_empty() { String::new() } else { table.render(width) }
 }

@@ -3,12 +3,11 @@
 use std::fmt::Write as _;
 
 use base::error::Result;
-use base::readable::count::counted;
+use base::readable::count::{ByteCount, counted};
 use base::readable::printable::printable;
 use base::resources::pool;
 use batch::status;
 use conversion::convert::Stage;
-use indicatif::HumanBytes;
 use published::published;
 use published::verify::{Finding, Verified, verify};
 use serde::Serialize;
@@ -60,7 +59,7 @@ fn summary(verified: &Verified) -> String {
         0 => String::new(),
         older => format!("; {} of an older format: convert again for what is new", counted(older, "traces")),
     };
-    format!("{traces}, {files}, {}: {findings}{older}", HumanBytes(verified.bytes))
+    format!("{traces}, {files}, {}: {findings}{older}", ByteCount(verified.bytes))
 }
 
 /// What `--json` prints.

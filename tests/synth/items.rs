@@ -9,7 +9,7 @@ pub struct Item {
     pub data: Vec<u8>,
     /// Whole size (u16 at 0) where it shall not be the true one.
     pub size: Option<u16>,
-    /// The word at 4 where bit 0 shall not tell whether another item follows.
+    /// The word at 4 where bit 0 shall not show whether another item follows.
     pub linkage: Option<u16>,
     /// Data size (u16 at 6) where it shall not be the true one.
     pub data_size: Option<u16>,

@@ -24,7 +24,7 @@ pub fn compress(input: &[u8]) -> Vec<u8> {
     out.finish()
 }
 
-/// Notes that the next three bytes stand at `at`, and tells where bytes of the same hash stood before.
+/// Notes that the next three bytes stand at `at`, and shows where bytes of the same hash stood before.
 fn remember(input: &[u8], at: usize, latest: &mut [Option<usize>]) -> Option<usize> {
     let &[a, b, c] = input.get(at..at + MINIMUM)? else { return None };
     let hash = u32::from_le_bytes([a, b, c, 0]).wrapping_mul(0x9E37_79B1) >> (32 - HASH_BITS);

@@ -153,7 +153,7 @@ pub fn dataset_names(providers: &[Naming<'_>]) -> Vec<String> {
     })
 }
 
-/// The folder names of all events of a provider, in the order given: each has a name and what tells it from another
+/// The folder names of all events of a provider, in the order given: each has a name and what distinguishes it from another
 /// event of that name. Names that agree, ignoring case, get `~` and the latter; should that not part them, the position
 /// too.
 pub fn event_names(events: &[(String, String)]) -> Vec<String> {

@@ -43,7 +43,7 @@ impl Kinship {
     }
 }
 
-/// What of a file tells where it belongs.
+/// What of a file shows where it belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     logger: String,

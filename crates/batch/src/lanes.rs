@@ -6,7 +6,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Jobs that may be done before one that is told of first, for each lane: what came of them waits in memory.
+/// Jobs that may be done before one that is reported first, for each lane: what came of them waits in memory.
 const AHEAD: usize = 4;
 
 /// Where the lanes are in the list of jobs.
@@ -26,7 +26,7 @@ struct State {
     is_stopped: bool,
 }
 
-/// Does jobs 0 to `jobs` - 1 on as many threads as there are lanes, and tells of each in that order, on the calling thread.
+/// Does jobs 0 to `jobs` - 1 on as many threads as there are lanes, and describes each in that order, on the calling thread.
 /// When `tell` says that it is enough, no further job begins; those that have begun end and are told.
 pub fn drive<T: Send>(
     jobs: usize,

@@ -71,7 +71,7 @@ fn traces(text: &mut Exposition, summary: &Summary) {
     text.several("traces", "Traces by what became of them.", counts);
     text.one("inputs", "Inputs found.", summary.inputs.len());
     text.one("quarantined_inputs", "Inputs that cannot be read as a trace.", summary.quarantined.len());
-    text.one("errors", "Failures told.", summary.errors.len());
+    text.one("errors", "Errors that were reported.", summary.errors.len());
 }
 
 fn events(text: &mut Exposition, summary: &Summary) {

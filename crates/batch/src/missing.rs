@@ -73,7 +73,7 @@ impl Missing {
             return;
         }
         for entry in report.plan.catalog() {
-            // Events that are not told apart may be any.
+            // Events that are not distinguished may be any.
             self.is_known &= !entry.shape.key.identity.is_rest();
             self.names.add(entry);
             self.values.retain(|value| !value.is_of(entry));

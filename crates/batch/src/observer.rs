@@ -36,7 +36,7 @@ pub trait Observer: Debug {
 
 /// Converts recordings, several at a time where that is faster: see [`lanes`](super::lanes).
 pub trait Converter {
-    /// Converts the recordings at some positions, and tells what became of each, in that order. When `tell` says that it is
+    /// Converts the recordings at some positions, and shows what became of each, in that order. When `tell` says that it is
     /// enough, no further one begins.
     fn convert(
         &self,

@@ -74,7 +74,7 @@ impl<'a> Outcomes<'a> {
                 self.observer.is_verbose() || !is_one_of_many
             }
             "skipped" | "busy" => true,
-            // The page at the end, which tells of one alone, is for people.
+            // The page at the end, which describes one alone, is for people.
             _ => is_one_of_many || self.observer.hears_each(),
         };
         if is_told {
@@ -173,7 +173,7 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// What is told of a recording that could be read.
+    /// What is reported of a recording that could be read.
     fn result(&mut self, report: &Report, written: bool) -> TraceResult {
         report.warnings.iter().for_each(|warning| self.observer.say(&Notice::warning(warning)));
         self.missing.look(report);

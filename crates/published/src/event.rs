@@ -1,4 +1,4 @@
-//! What the sidecar of a trace tells of events: their names, and the columns of their fields.
+//! What the sidecar of a trace records of events: their names, and the columns of their fields.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use super::sidecar::Sidecar;
 pub(super) struct EventFact {
     /// The provider's id; its folder where it has none.
     pub provider: String,
-    /// What tells the event from others of its provider.
+    /// What distinguishes the event from others of its provider.
     pub event: String,
     /// Its name, of an event that is not its name.
     pub comparable_name: Option<String>,

@@ -1,4 +1,4 @@
-//! Files with descriptions of payloads: found below folders, told apart by what they hold, read one at a time.
+//! Files with descriptions of payloads: found below folders, distinguished by what they hold, read one at a time.
 
 use std::fmt;
 use std::io::Read;
@@ -16,7 +16,7 @@ use super::tmf::Tmf;
 
 /// Larger files are no formats of messages; those of all messages of Windows take less.
 const MAX_BYTES: u64 = 256 << 20;
-/// How much of a file tells what it is.
+/// How much of a file shows what it is.
 const HEAD_BYTES: u64 = 64 << 10;
 
 /// A schema file, read.

@@ -99,7 +99,7 @@ impl SchemaSet {
         self.files.is_empty()
     }
 
-    /// What tells these descriptions from any others: a hash over the files' names (which stand in the output as the
+    /// What distinguishes these descriptions from any others: a hash over the files' names (which stand in the output as the
     /// origin of layouts), their contents and their order. `None` without a file.
     pub fn hash(&self) -> Option<String> {
         let mut hasher = blake3::Hasher::new();

@@ -119,7 +119,7 @@ impl SchemaLock {
         format!("{}\n{}", SchemaLock::FIRST_LINE, providers.collect::<String>())
     }
 
-    /// What tells these names from any others, whatever comments stand beside them.
+    /// What distinguishes these names from any others, whatever comments stand beside them.
     pub fn hash(&self) -> String {
         blake3::hash(self.text().as_bytes()).to_hex().to_string()
     }

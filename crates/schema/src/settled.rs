@@ -5,7 +5,7 @@
 //! N <path> <form> …                      a column, or after a dot a member of a structure, as it is spelled
 //! E <id> <versions> <name>               a manifest event: `3` or `0-3`
 //! V <opcode> <versions> <name>           a classic event
-//! LE <id> <version> <field> …            which layout a manifest event has, of those that payloads cannot tell apart
+//! LE <id> <version> <field> …            which layout a manifest event has, of those that payloads cannot distinguish
 //! LV <opcode> <version> <field> …        and a classic event
 //! ```
 //!
@@ -34,7 +34,7 @@ pub struct SettledNames {
     columns: BTreeMap<String, SettledColumn>,
     /// By number and first version; versions do not overlap.
     events: BTreeMap<(EventNumber, u16), SettledEvent>,
-    /// By number and version: of each set of layouts that payloads cannot tell apart the one that is taken.
+    /// By number and version: of each set of layouts that payloads cannot distinguish the one that is taken.
     layouts: BTreeMap<(EventNumber, u16), Vec<SettledLayout>>,
 }
 

@@ -105,7 +105,7 @@ fn value(wire: Wire, meaning: Meaning) -> FieldKind {
     FieldKind::Value { wire, meaning, length: Length::Natural }
 }
 
-/// A reserved type has no known length, so neither the value nor what follows can be told apart.
+/// A reserved type has no known length, so neither the value nor what follows can be distinguished.
 fn rest_of_payload(reader: &mut Reader, name: String) -> Field {
     reader.at = reader.data.len();
     Field::value(name, Wire::RestBinary)

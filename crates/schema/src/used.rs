@@ -74,7 +74,7 @@ impl UsedNames {
         &self.names
     }
 
-    /// What tells files that were written with these names from others. `missing`: what the trace says that its lock lacks.
+    /// What distinguishes files that were written with these names from others. `missing`: what the trace says that its lock lacks.
     pub fn hash(&self, missing: Option<&SchemaLock>) -> String {
         let missing = missing.filter(|missing| !missing.is_empty()).map(SchemaLock::text);
         blake3::hash((self.text() + &missing.unwrap_or_default()).as_bytes()).to_hex().to_string()

@@ -48,7 +48,7 @@ fn session(cpus: u16, size: usize, events: i64, compressed: bool) -> Vec<Buffer>
     session.finish(T0 + 1000 + events * 10)
 }
 
-/// Every way in which a trace describes its own events, and kernel events that tell what ids mean.
+/// Every way in which a trace describes its own events, and kernel events that show what ids mean.
 fn described() -> Trace {
     let mut session = Session::new(1, 0x1000);
     let mut time = T0;
@@ -78,7 +78,7 @@ fn described() -> Trace {
         let process = payload().u64(1).u32(8).u32(4).u32(1).u32(0).u64(0).u32(0).astr("a.exe").wstr("a");
         let started = next();
         log(system64(0x0301, started).version(3).payload(process).on_disk());
-        // Its stack, in two parts: addresses, and a key that is told of later.
+        // Its stack, in two parts: addresses, and a key that later events define.
         let of_event = || payload().i64(started).u32(8).u32(0);
         log(perfinfo64(0x1820, next()).payload(of_event().u64(u64::from(n)).u64(2)).on_disk());
         log(perfinfo64(0x1826, next()).payload(of_event().u64(0xA0)).on_disk());
@@ -115,7 +115,7 @@ fn win7() -> Vec<Buffer> {
     (1..5).map(filled).collect()
 }
 
-/// All that tells of losses: flags, counters, records, numbers that no buffer has, a damaged event and a cut end.
+/// All that describes losses: flags, counters, records, numbers that no buffer has, a damaged event and a cut end.
 fn lossy() -> Trace {
     use buffer::flag;
     let at = |ticks: i64| perfinfo64(0x0F22, T0 + ticks).payload([0; 8]);

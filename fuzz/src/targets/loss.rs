@@ -1,4 +1,4 @@
-//! The loss oracle: one change to a trace that is whole, and every event that goes is told of.
+//! The loss oracle: one change to a trace that is whole, and every event that goes is reported.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -166,7 +166,7 @@ fn beyond(one: &Events, other: &Events) -> u64 {
     one.iter().map(|(event, count)| count.saturating_sub(other.get(event).copied().unwrap_or(0))).sum()
 }
 
-/// Whether more is said of something than before. What is said no more tells nothing: the notice of a loss may have gone.
+/// Whether more is said of something than before. What is said no more says nothing: the notice of a loss may have gone.
 fn is_more(said: &BTreeMap<&str, u64>, before: &BTreeMap<&str, u64>) -> bool {
     said.iter().any(|(what, count)| *count > before.get(what).copied().unwrap_or(0))
 }

@@ -97,7 +97,7 @@ fn folder(args: &StoreArgs) -> Option<PathBuf> {
 /// The store to write to.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] when nothing tells where it is.
+/// [`ErrorKind::Usage`] when nothing shows where it is.
 pub(super) fn open_store(args: &StoreArgs) -> Result<Store> {
     let nowhere = || Error::new(ErrorKind::Usage, "no folder for the schema store").with_hint("name one with --store");
     Store::open(folder(args).ok_or_else(nowhere)?)

@@ -172,7 +172,7 @@ fn event_page(provider: &str, kind: ProviderType, event: &EventDescription, widt
     page
 }
 
-/// The word for what a provider's events are told apart by.
+/// The word for what a provider's events are distinguished by.
 fn number_heading(kind: ProviderType) -> &'static str {
     match kind {
         ProviderType::Manifest => "event",

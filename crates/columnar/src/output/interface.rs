@@ -19,7 +19,7 @@ use super::store::Store;
 
 /// Where the files of one trace are written. Calls may come from any thread.
 pub trait Output: Send + Sync + Debug {
-    /// The word that tells the files of this process from those of others.
+    /// The word that distinguishes the files of this process from those of others.
     fn attempt(&self) -> &str;
 
     /// Begins a file of this attempt, given its `/`-separated path in the trace.

@@ -48,7 +48,7 @@ pub struct Commit<'a> {
 pub enum Finished {
     /// To be published.
     Ready {
-        /// What is told of it.
+        /// What is reported of it.
         report: Box<Report>,
         /// Its files.
         files: Vec<StagedName>,
@@ -77,7 +77,7 @@ impl Finished {
 }
 
 impl Commit<'_> {
-    /// Finishes what the reports tell of, if the accounts are right; `check_inputs` is asked last whether the inputs are
+    /// Finishes what the reports describe, if the accounts are right; `check_inputs` is asked last whether the inputs are
     /// still what they were.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use crate::survey::{FileFacts, FileSurvey};
 
 /// All that decides what is written besides the bytes of the inputs: the options, and how much the clock of each input is moved.
 ///
-/// `lock`: what tells the names that the trace has by a schema lock from others.
+/// `lock`: what distinguishes the names that the trace has by a schema lock from others.
 pub fn settings(options: &ConvertOptions, inputs: &[InputFile], lock: Option<&str>) -> Value {
     let mut settings = self::options(options, lock);
     let moved: Vec<i64> = inputs.iter().map(|input| input.offset_ns).collect();

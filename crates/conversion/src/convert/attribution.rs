@@ -24,7 +24,7 @@ impl MatchingNames {
     }
 }
 
-/// What tells the events that become rows from the others.
+/// What distinguishes the events that become rows from the others.
 #[derive(Clone, Copy, Debug)]
 pub struct Selection<'a> {
     /// The conditions.

@@ -55,7 +55,7 @@ pub struct ConvertOptions {
     pub anchor: ClockAnchor,
     /// When raw payloads are written. Default: where the columns do not represent all of them.
     pub raw: RawPolicy,
-    /// Whether kernel events have the stacks that other events tell of them. Default: they do.
+    /// Whether kernel events have the stacks that other events record. Default: they do.
     pub stacks: StackPolicy,
     /// Whether tables have every declared column. Default: those of the events present.
     pub all_columns: bool,
@@ -207,7 +207,7 @@ impl ConvertOptions {
         ConvertOptions { raw, ..self }
     }
 
-    /// Chooses whether kernel events have the stacks that other events tell of them.
+    /// Chooses whether kernel events have the stacks that other events record.
     #[must_use]
     pub fn stacks(self, stacks: StackPolicy) -> Self {
         ConvertOptions { stacks, ..self }

@@ -58,7 +58,7 @@ pub(super) fn assign_fields(names: &ColumnNames, layouts: &[&[Field]], also: &[C
     Assignment { columns: ordered.keys().map(column).collect(), bindings }
 }
 
-/// Finds the columns of fields; `number` tells where a column stands.
+/// Finds the columns of fields; `number` shows where a column stands.
 struct Binder<'a> {
     names: &'a ColumnNames,
     number: &'a mut dyn FnMut(ColumnKey) -> usize,

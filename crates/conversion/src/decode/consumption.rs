@@ -1,4 +1,4 @@
-//! Which payloads a layout consumes: layouts that consume the same ones cannot be told apart by any payload.
+//! Which payloads a layout consumes: layouts that consume the same ones cannot be distinguished by any payload.
 
 use super::program::{FieldBody, LengthRule, Node, Number, Program, Repeat, Slot};
 

@@ -74,7 +74,7 @@ pub(super) struct Node {
 pub(super) enum FieldBody {
     Leaf(LengthRule),
     Struct(Vec<Node>),
-    /// Nothing tells how far it reaches.
+    /// Nothing shows how far it reaches.
     Unreadable,
 }
 

@@ -1,11 +1,11 @@
 //! Which fields of an event tell what of its subject. Names of fields are compared without regard to case, and the first
 //! that the event has counts.
 //!
-//! What is told of a subject has one place among the numbers or texts of its facts and spans, whatever the source.
+//! What is recorded of a subject has one place among the numbers or texts of its facts and spans, whatever the source.
 
 use etl::event::subject::Subject;
 
-/// How many numbers are told of a subject.
+/// How many numbers are recorded of a subject.
 pub(super) const NUMBERS: usize = 6;
 
 /// How many texts.
@@ -14,7 +14,7 @@ pub(super) const TEXTS: usize = 4;
 /// Names of a field, from the one that is asked for first.
 type Names = &'static [&'static str];
 
-/// Where an event has what it tells of a subject.
+/// Where an event has what it records of a subject.
 #[derive(Debug)]
 pub(super) struct Attributes {
     /// The id.
@@ -36,7 +36,7 @@ pub(super) enum Scope {
     Process(Names),
 }
 
-/// Places of what is told of a process.
+/// Places of what is recorded of a process.
 pub mod process {
     /// Address of the process object.
     pub const UNIQUE_KEY: usize = 0;
@@ -66,7 +66,7 @@ pub mod process {
     pub const SYSTEM_32: u64 = 1 << 63;
 }
 
-/// Places of what is told of a thread.
+/// Places of what is recorded of a thread.
 pub mod thread {
     /// Its process.
     pub const PROCESS: usize = 0;
@@ -76,7 +76,7 @@ pub mod thread {
     pub const NAME: usize = 0;
 }
 
-/// Places of what is told of a module.
+/// Places of what is recorded of a module.
 pub mod image {
     /// Bytes.
     pub const SIZE: usize = 0;
@@ -94,13 +94,13 @@ pub mod image {
     pub const PDB_GUID: usize = 2;
 }
 
-/// Places of what is told of a file.
+/// Places of what is recorded of a file.
 pub mod file {
     /// Path.
     pub const PATH: usize = 0;
 }
 
-/// Places of what is told of a method body.
+/// Places of what is recorded of a method body.
 pub mod method {
     /// Bytes.
     pub const SIZE: usize = 0;
@@ -133,7 +133,7 @@ pub mod method {
     }
 }
 
-/// Places of what is told of a volume.
+/// Places of what is recorded of a volume.
 pub(super) mod volume {
     /// Its path in the system's own form, such as `\Device\HarddiskVolume2\`.
     pub(crate) const NT_PATH: usize = 0;
@@ -195,7 +195,7 @@ static VOLUME: Attributes = Attributes {
 };
 
 impl Attributes {
-    /// Where events have what they tell of a subject.
+    /// Where events have what they record of a subject.
     pub(super) fn of(subject: Subject) -> &'static Attributes {
         match subject {
             Subject::Process => &PROCESS,

@@ -1,4 +1,4 @@
-//! What one event tells of a subject.
+//! What one event records of a subject.
 
 use etl::event::subject::Tells;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
@@ -11,7 +11,7 @@ use crate::survey::FileKey;
 /// An id with all in which it holds: process or 0, id, machine.
 pub(super) type ScopedId = (u64, u64, u16);
 
-/// What one event tells of a subject. A record, because there may be millions.
+/// What one event records of a subject. A record, because there may be millions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes)]
 #[repr(C)]
 pub(super) struct Fact {
@@ -58,7 +58,7 @@ impl Fact {
         }
     }
 
-    /// What it tells of.
+    /// What it describes.
     pub(super) fn id(&self) -> ScopedId {
         (self.scope, self.key, self.machine)
     }

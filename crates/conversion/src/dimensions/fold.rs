@@ -1,4 +1,4 @@
-//! What events tell of ids becomes what the ids meant, and when.
+//! What events record of ids becomes what the ids meant, and when.
 
 use std::cell::Cell;
 
@@ -15,7 +15,7 @@ use crate::plan::PlannedInputs;
 use crate::survey::FileSurvey;
 use crate::survey::sort::{Threads, sort_by_key, sort_places};
 
-/// How long after the one provider another may tell of the same start or end.
+/// How long after the one provider another may describe the same start or end.
 const RETOLD_NS: i64 = 1_000_000_000;
 
 /// Ids that are folded without a look at whether to stop.
@@ -165,14 +165,14 @@ impl Spans<'_> {
         current.map_or(Ok(()), |span| self.close(span, self.recording.extent(span.machine).to_ns))
     }
 
-    /// When what a fact tells of began, or had begun: with the recording, or later with the process that it is in.
+    /// When what a fact describes began, or had begun: with the recording, or later with the process that it is in.
     fn begin(&self, fact: &Fact) -> i64 {
         if fact.tells() == Tells::Start {
             return fact.ns;
         }
         let first_ns = self.recording.extent(fact.machine).from_ns;
         if fact.tells() == Tells::Defunct {
-            // Of one that ended before, the id is there when it is told of.
+            // Of one that ended before, the id is there when an event names it.
             return if has_run(fact, first_ns) { first_ns } else { fact.ns };
         }
         let created = fact.number(process::CREATE_TIME).filter(|_| self.subject == Subject::Process);
@@ -248,7 +248,7 @@ impl Spans<'_> {
         }
     }
 
-    /// Whether another provider tells once more what one has told: the kernel and its manifest provider tell of the same
+    /// Whether another provider tells once more what one has told: the kernel and its manifest provider describe the same
     /// process, each at its own time.
     fn is_retold(&self, before: Option<i64>, span: &Span, fact: &Fact) -> bool {
         let source = |shape: u32| self.recording.sources.get(shape as usize);
@@ -266,7 +266,7 @@ impl Spans<'_> {
         }
     }
 
-    /// Adds what a fact tells of the subject: what is known first stays, but for what is known better later.
+    /// Adds what a fact records of the subject: what is known first stays, but for what is known better later.
     fn learn(&self, span: &mut Span, fact: &Fact) {
         let tells = fact.tells();
         for place in 0..NUMBERS {
@@ -460,7 +460,7 @@ mod tests {
         t(&[defunct(80, None, Some(20))], &[(80, 81, Some(20), Some(3), true)]);
         t(&[defunct(80, None, None)], &[(80, 81, None, Some(3), true)]);
         t(&[defunct(80, None, Some(81))], &[(80, 81, None, Some(3), true)]);
-        // While it was recorded, and nothing else tells of it.
+        // While it was recorded, and nothing else describes it.
         t(&[defunct(80, None, Some(40))], &[(30, 90, Some(40), Some(3), false)]);
         // The end that was seen stays; one that was not is told.
         let held = at(Holds, 35, Some(1), None);

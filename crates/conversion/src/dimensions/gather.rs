@@ -1,4 +1,4 @@
-//! Reads the buffers that tell of subjects, and gathers what they tell.
+//! Reads the buffers that describe subjects, and gathers what they record.
 
 use base::calendar::rfc3339;
 use base::error::Result;
@@ -31,7 +31,7 @@ const TOGETHER_ROWS: usize = 1 << 14;
 /// meant is told up to the first of them.
 const MAX_FACTS: usize = 1 << 24;
 
-/// Gathers what the events of a recording tell of some subjects; says what is left out of it.
+/// Gathers what the events of a recording record of some subjects; says what is left out of it.
 ///
 /// # Errors
 /// When an input cannot be read or has changed, when there is no space, or

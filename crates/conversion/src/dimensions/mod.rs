@@ -1,7 +1,7 @@
 //! What ids meant, and when: processes, threads, modules, files, .NET methods.
 //!
 //! ```text
-//! surveyed buffers that tell of subjects ──gather──► facts ──fold, by id and in order──► spans ──► sidecar
+//! surveyed buffers that describe subjects ──gather──► facts ──fold, by id and in order──► spans ──► sidecar
 //!        plan: schema per shape ──► readers ─┘                                           └► whose an event is
 //! ```
 //!

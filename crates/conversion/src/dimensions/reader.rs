@@ -1,4 +1,4 @@
-//! Reads what events tell of their subjects, each shape by the schema that the plan has chosen for it.
+//! Reads what events record of their subjects, each shape by the schema that the plan has chosen for it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -27,7 +27,7 @@ use crate::plan::{Key, PlanResult, PlannedShape, ShapeFinder, ShapeIds};
 #[derive(Debug)]
 pub(super) struct Readers {
     ids: ShapeIds,
-    /// By number of the shape; `None` of those that tell nothing, and of those that nobody can decode.
+    /// By number of the shape; `None` of those that say nothing, and of those that nobody can decode.
     of_shapes: Vec<Option<Reader>>,
 }
 
@@ -88,7 +88,7 @@ struct Head {
     process: Option<u32>,
 }
 
-/// The events of some buffers that tell of subjects.
+/// The events of some buffers that describe subjects.
 pub(super) struct Reading<'a> {
     readers: &'a Readers,
     finder: ShapeFinder<'a>,
@@ -96,13 +96,13 @@ pub(super) struct Reading<'a> {
 }
 
 impl Readers {
-    /// What reads those events of a plan that tell of some subjects.
+    /// What reads those events of a plan that describe some subjects.
     pub(super) fn of(plan: &PlanResult, subjects: &[Subject]) -> Self {
         let ids = ShapeIds::new(plan.shapes.iter().map(|shape| &shape.key));
         Readers { ids, of_shapes: plan.shapes.iter().map(|shape| Reader::of(plan, shape, subjects)).collect() }
     }
 
-    /// Whether no shape tells of a subject.
+    /// Whether no shape describes a subject.
     pub(super) fn is_empty(&self) -> bool {
         self.of_shapes.iter().all(Option::is_none)
     }
@@ -130,7 +130,7 @@ impl Reader {
             Scope::Process(names) => place(names),
         };
         let key = place(attributes.key);
-        // Without an id it tells of nothing; but a volume has its path.
+        // Without an id it describes nothing; but a volume has its path.
         if key.is_none() && !attributes.key.is_empty() {
             return None;
         }
@@ -156,7 +156,7 @@ impl Reader {
 }
 
 impl Reading<'_> {
-    /// Takes an event, if it tells of a subject; how many of its shape wait.
+    /// Takes an event, if it describes a subject; how many of its shape wait.
     ///
     /// # Errors
     /// [`ErrorKind::Internal`](base::error::ErrorKind::Internal) when the survey has not seen its shape.
@@ -175,7 +175,7 @@ impl Reading<'_> {
         let rows = self.rows.entry(shape).or_insert_with(|| reader.rows());
         let row = u32::try_from(rows.heads.len()).unwrap_or(u32::MAX);
         let outcome = reader.program.decode(event.payload, row, &mut rows.payloads, &NoClock);
-        // A row without values tells nothing, and is passed over below.
+        // A row without values says nothing, and is passed over below.
         let process = event.process_id.filter(|_| outcome.status != Status::Error);
         rows.heads.push(Head { key: key(), process });
         Ok(rows.heads.len())

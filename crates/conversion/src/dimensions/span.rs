@@ -22,7 +22,7 @@ pub struct Span {
     ended_ns: i64,
     pub(super) numbers: [u64; NUMBERS],
     pub(super) texts: [TextId; TEXTS],
-    /// Number of the shape of the event that told of it first.
+    /// Number of the shape of the event that described it first.
     pub shape: u32,
     /// The number of the machine on which the id holds.
     pub machine: u16,
@@ -63,12 +63,12 @@ impl Span {
         (self.flags & ENDED != 0).then_some(self.ended_ns)
     }
 
-    /// A number that is told of the subject.
+    /// A number that is recorded of the subject.
     pub fn number(&self, place: usize) -> Option<u64> {
         (self.present >> place & 1 == 1).then(|| self.numbers[place])
     }
 
-    /// A text that is told of the subject.
+    /// A text that is recorded of the subject.
     pub fn text(&self, place: usize) -> TextId {
         self.texts[place]
     }

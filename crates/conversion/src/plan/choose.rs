@@ -111,7 +111,7 @@ fn known_fields(candidates: &[Candidate], steps: u64) -> Vec<u64> {
     known.collect()
 }
 
-/// Walks through a payload that tell whether it was written with the other pointer size: it is measured and its texts are
+/// Walks through a payload that show whether it was written with the other pointer size: it is measured and its texts are
 /// looked at, with both sizes.
 const POINTER_WALKS: u64 = 4;
 

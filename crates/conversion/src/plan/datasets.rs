@@ -47,7 +47,7 @@ pub enum DatasetKey {
     Error,
     /// WNODE headers.
     Wnode,
-    /// What a trace has too many of to tell apart: event shapes, or datasets.
+    /// What a trace has too many of to distinguish: event shapes, or datasets.
     Other,
 }
 
@@ -133,7 +133,7 @@ impl EventKey {
         }
     }
 
-    /// What tells it from another event of its name.
+    /// What distinguishes it from another event of its name.
     fn suffix(&self) -> String {
         match self {
             EventKey::Id(id) => id.to_string(),

@@ -19,7 +19,7 @@ const FEW: usize = 8;
 pub struct Images {
     symbols: BTreeSet<String>,
     paths: BTreeMap<Guid, String>,
-    /// Whether there are more than the samples tell of.
+    /// Whether there are more than the samples describe.
     has_more: bool,
 }
 

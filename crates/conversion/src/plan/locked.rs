@@ -26,7 +26,7 @@ const SHOWN: usize = 8;
 pub struct LockUse {
     /// Their text, which is that of a lock.
     pub text: String,
-    /// What tells files that were written with them from others.
+    /// What distinguishes files that were written with them from others.
     pub hash: String,
 }
 

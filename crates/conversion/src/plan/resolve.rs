@@ -103,7 +103,7 @@ pub fn resolve(
     Ok(Resolution { shapes, images, issues })
 }
 
-/// All shapes of a recording in the order of their keys, as many as are told apart, and per file how many events are of
+/// All shapes of a recording in the order of their keys, as many as are distinguished, and per file how many events are of
 /// others.
 fn all_shapes(files: &[FileSurvey]) -> (BTreeMap<Shape, Totals>, Vec<u64>) {
     let mut known: BTreeMap<&Shape, Totals> = BTreeMap::new();
@@ -265,7 +265,7 @@ pub(super) fn settled_name(key: &Shape, choice: Option<&Choice>, provider: &Guid
 }
 
 impl Resolved {
-    /// Whether it stands for events that are not told apart.
+    /// Whether it stands for events that are not distinguished.
     pub fn is_rest(&self) -> bool {
         self.key.identity.is_rest()
     }

@@ -152,7 +152,7 @@ fn add_events(provider: &Guid, names: &mut SettledNames, registry: &Registry) {
     }
 }
 
-/// Adds, of each set of layouts that no payload can tell apart and that have other columns, the one that ranks first.
+/// Adds, of each set of layouts that no payload can distinguish and that have other columns, the one that ranks first.
 fn add_layouts(provider: &Guid, names: &mut SettledNames, registry: &Registry) {
     for (number, version) in versions(provider, registry) {
         let candidates = candidates(provider, (number, version), registry);

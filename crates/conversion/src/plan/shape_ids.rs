@@ -38,7 +38,7 @@ impl<'a> ShapeFinder<'a> {
         ShapeFinder { ids, recent: RecentShapes::default() }
     }
 
-    /// The number of an event's shape, or of what stands for the events of its header family that are not told apart.
+    /// The number of an event's shape, or of what stands for the events of its header family that are not distinguished.
     ///
     /// # Errors
     /// [`ErrorKind::Internal`] when it has none, as when the input has changed since the survey.

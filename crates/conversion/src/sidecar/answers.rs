@@ -77,7 +77,7 @@ static ASKED: LazyLock<Asked> = LazyLock::new(Asked::new);
 
 /// Where the questions are that events may answer.
 struct Asked {
-    /// By dataset, which engines tell apart by more than case.
+    /// By dataset, which engines distinguish by more than case.
     datasets: HashMap<String, Vec<(usize, Events<'static>)>>,
 }
 
@@ -101,7 +101,7 @@ impl Asked {
     }
 }
 
-/// Where the questions are that what is told of a subject answers.
+/// Where the questions are that what is recorded of a subject answers.
 fn of_subject(subject: Subject) -> impl Iterator<Item = usize> {
     let tells = move |question: &Question| matches!(question.evidence, Evidence::Described(of) if of == subject);
     QUESTIONS.iter().enumerate().filter(move |(_, question)| tells(question)).map(|(number, _)| number)

@@ -42,7 +42,7 @@ sidecar_row! {
         is_64_bit: Option<bool>,
         /// Whether it had ended before the recording began, and only its object was left.
         is_defunct: Option<bool> => since 4,
-        /// The event that told of it first.
+        /// The event that described it first.
         source_of: Option<&'a str>,
         /// The machine on which the id meant it, as in `sessions`.
         machine: u16,
@@ -68,7 +68,7 @@ sidecar_row! {
         from_ns: i64,
         /// Until when.
         to_ns: i64,
-        /// The event that told of it first.
+        /// The event that described it first.
         source_of: Option<&'a str>,
         /// The machine on which the id meant it, as in `sessions`.
         machine: u16,
@@ -103,7 +103,7 @@ sidecar_row! {
         from_ns: i64,
         /// Until when.
         to_ns: i64,
-        /// The event that told of it first.
+        /// The event that described it first.
         source_of: Option<&'a str>,
         /// The machine on which the id meant it, as in `sessions`.
         machine: u16,
@@ -121,7 +121,7 @@ sidecar_row! {
         from_ns: i64,
         /// Until when.
         to_ns: i64,
-        /// The event that told of it first.
+        /// The event that described it first.
         source_of: Option<&'a str>,
         /// The machine on which the id meant it, as in `sessions`.
         machine: u16,
@@ -150,7 +150,7 @@ sidecar_row! {
         from_ns: i64,
         /// Until when.
         to_ns: i64,
-        /// The event that told of it first.
+        /// The event that described it first.
         source_of: Option<&'a str>,
         /// The machine on which the id meant it, as in `sessions`.
         machine: u16,
@@ -269,7 +269,7 @@ impl<'a> DimensionRows<'a> {
         self.dimensions.text(span, place)
     }
 
-    /// The name of the event that told of a subject first.
+    /// The name of the event that described a subject first.
     fn source(self, span: &Span) -> Option<&'a str> {
         let shape = self.plan.shapes.get(span.shape as usize)?;
         self.plan.entry(shape).event_name()

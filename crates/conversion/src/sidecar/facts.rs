@@ -7,7 +7,7 @@ use crate::dimensions::Dimensions;
 use crate::plan::PlanResult;
 use crate::survey::{FileFacts, FileSurvey};
 
-/// What the sidecar tells of.
+/// What the sidecar describes.
 #[derive(Clone, Copy, Debug)]
 pub struct SidecarFacts<'a> {
     /// The input files, in the order of their numbers.

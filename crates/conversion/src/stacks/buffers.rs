@@ -74,7 +74,7 @@ impl Buffers<'_> {
         Ok(())
     }
 
-    /// Visits the events of a buffer that tell of the stacks of others, or all of them.
+    /// Visits the events of a buffer that describe the stacks of others, or all of them.
     ///
     /// # Errors
     /// When the input cannot be read.

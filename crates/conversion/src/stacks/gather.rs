@@ -82,14 +82,14 @@ fn join_input(
     Ok(unjoined)
 }
 
-/// What some buffers tell of stacks.
+/// What some buffers record of stacks.
 #[derive(Default)]
 struct Found {
     events: Vec<(FileKey, Event)>,
     addresses: Vec<u64>,
 }
 
-/// What an event tells of a stack; its addresses are the next ones, so many.
+/// What an event records of a stack; its addresses are the next ones, so many.
 enum Event {
     Walk { event_ticks: i64, ids: (u32, Option<u32>), part: FoundPart },
     Key { key: u64, when: StackEvent, part: FoundPart },
@@ -125,7 +125,7 @@ impl Found {
     }
 }
 
-/// What is told of stacks in one input.
+/// What is recorded of stacks in one input.
 struct Gathered {
     walks: SpillWriter<Walk>,
     definitions: SpillWriter<Definition>,

@@ -1,6 +1,6 @@
 //! What the keys of walks stand for.
 //!
-//! Mostly a key is told of behind the walks that name it: when it ceases to stand for its stack, or by a rundown at the end.
+//! Mostly events define a key behind the walks that name it: when it ceases to stand for its stack, or by a rundown at the end.
 //! Keys are reused.
 
 use base::error::Result;

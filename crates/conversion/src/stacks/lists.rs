@@ -22,7 +22,7 @@ const MAX_ADDRESSES: usize = 1 << 28;
 pub struct AddressList {
     start: u64,
     len: u64,
-    /// What tells the list from others in the output.
+    /// What distinguishes the list from others in the output.
     id: i64,
 }
 

@@ -1,7 +1,7 @@
 //! The stacks of events: the walks that follow them, joined.
 //!
 //! ```text
-//! buffers that tell of stacks ──gather──► walks, keys ──resolve──► walks, by time and thread of their events
+//! buffers that describe stacks ──gather──► walks, keys ──resolve──► walks, by time and thread of their events
 //!                                                                       │
 //! buffers with events of those times ──────────────match────────────────┴──join──► the stack of each event
 //! ```

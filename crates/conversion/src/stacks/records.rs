@@ -1,4 +1,4 @@
-//! What is kept of the events that tell of stacks. Records, because there may be millions.
+//! What is kept of the events that describe stacks. Records, because there may be millions.
 
 use etl::event::stack::StackEvent;
 use zerocopy::{FromBytes, Immutable, IntoBytes};

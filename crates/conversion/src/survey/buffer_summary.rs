@@ -35,9 +35,9 @@ pub struct BufferSummary {
     pub recovered: u32,
     /// The bytes behind which events were found again.
     pub gap: Gap,
-    /// 1 where an event tells what an id of others means, else 0.
+    /// 1 where an event shows what an id of others means, else 0.
     pub subjects: u16,
-    /// 1 where an event tells of the stack of another, else 0.
+    /// 1 where an event describes the stack of another, else 0.
     pub stacks: u16,
 }
 
@@ -66,12 +66,12 @@ impl BufferSummary {
         }
     }
 
-    /// Whether an event tells what an id of others means.
+    /// Whether an event shows what an id of others means.
     pub fn tells_of_subjects(&self) -> bool {
         self.subjects != 0
     }
 
-    /// Whether an event tells of the stack of another.
+    /// Whether an event describes the stack of another.
     pub fn tells_of_stacks(&self) -> bool {
         self.stacks != 0
     }

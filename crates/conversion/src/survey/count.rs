@@ -34,12 +34,12 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// No counts yet; events that tell of others are kept, as many as there is room for.
+    /// No counts yet; events that describe others are kept, as many as there is room for.
     pub(super) fn keeping(room: &KeepBudget) -> Self {
         Counts { told: DescriptiveKeeper::within(room), ..Counts::default() }
     }
 
-    /// The events that tell of others, of buffers of which they are kept, in no particular order.
+    /// The events that describe others, of buffers of which they are kept, in no particular order.
     pub(super) fn take_told(&mut self) -> Vec<DescriptiveBuffer> {
         std::mem::take(&mut self.told.buffers)
     }
@@ -133,7 +133,7 @@ impl Counts {
         self.issues.push(Issue::new(Severity::Error, IssueCode::DamagedEvent, message).at(extent.ordinal, at));
     }
 
-    /// A header event that is too long hides those behind it, which tell of the session, too.
+    /// A header event that is too long hides those behind it, which describe the session, too.
     #[cold]
     fn look_into_header_event(&mut self, rules: &ReadRules, buffer: &mut BufferSummary, bytes: &[u8]) {
         let own = rules.header_event_len.next_multiple_of(EVENT_ALIGNMENT);

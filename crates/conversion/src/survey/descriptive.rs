@@ -1,4 +1,4 @@
-//! Where the events are that tell what ids mean, or of the stacks of others. Of a compressed buffer they are kept themselves, so
+//! Where the events are that describe what ids mean, or the stacks of others. Of a compressed buffer they are kept themselves, so
 //! that nobody has to expand it again.
 //!
 //! What is kept is bounded, and of which buffers may depend on threads: whoever wants the events of another one reads the
@@ -22,7 +22,7 @@ const MOST: u64 = 64 << 20;
 /// Bytes of events of one compressed buffer, beyond which it is not worth the memory of those beside it.
 const MAX_BUFFER: usize = 1 << 20;
 
-/// What events tell of.
+/// What events describe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DescriptiveKind {
     /// The ids of processes, threads, modules, files.
@@ -31,7 +31,7 @@ pub enum DescriptiveKind {
     OfStacks,
 }
 
-/// The events of a file that tell of subjects or stacks, of buffers of which they are known.
+/// The events of a file that describe subjects or stacks, of buffers of which they are known.
 #[derive(Debug, Default)]
 pub struct DescriptiveEvents {
     /// By ordinal, once there are all of them.
@@ -42,11 +42,11 @@ pub struct DescriptiveEvents {
 #[derive(Debug)]
 pub(super) struct DescriptiveBuffer {
     ordinal: u64,
-    /// By what they tell of.
+    /// By what they describe.
     events: [KeptEvents; 2],
 }
 
-/// Events of one buffer that tell of the same.
+/// Events of one buffer that describe the same.
 #[derive(Debug)]
 struct KeptEvents {
     /// Their offsets, in bytes from the first event of the buffer.
@@ -63,7 +63,7 @@ struct WalkedEvents {
 }
 
 impl DescriptiveEvents {
-    /// Visits the events of a buffer that tell of something, each with its place, or, where it is not known which ones do,
+    /// Visits the events of a buffer that describe something, each with its place, or, where it is not known which ones do,
     /// all of them.
     ///
     /// # Errors
@@ -162,14 +162,14 @@ impl KeepBudget {
     }
 }
 
-/// Keeps which events of one buffer after the other tell of something.
+/// Keeps which events of one buffer after the other describe something.
 #[derive(Debug, Default)]
 pub(super) struct DescriptiveKeeper {
     room: KeepBudget,
     is_keeping: bool,
     is_compressed: bool,
     content_bytes: usize,
-    /// By what they tell of.
+    /// By what they describe.
     events: [WalkedEvents; 2],
     /// What is kept of the buffers so far, in no particular order.
     pub(super) buffers: Vec<DescriptiveBuffer>,
@@ -191,7 +191,7 @@ impl DescriptiveKeeper {
 
     /// Keeps an event of the buffer.
     pub(super) fn push(&mut self, telling: DescriptiveKind, raw: &RawEvent<'_>) {
-        // No event that tells of something has the time of another; else all of the buffer were to be walked.
+        // No event that describes something has the time of another; else all of the buffer were to be walked.
         self.is_keeping &= raw.ticks().is_some();
         if !self.is_keeping {
             return;
@@ -229,7 +229,7 @@ mod tests {
         bytes
     }
 
-    /// A buffer of four events, of which the second and fourth tell of subjects, and the third of a stack.
+    /// A buffer of four events, of which the second and fourth describe subjects, and the third a stack.
     fn keep(keeper: &mut DescriptiveKeeper, ordinal: u64, is_compressed: bool, content: usize) {
         use DescriptiveKind::{OfStacks, OfSubjects};
         keeper.begin(is_compressed, content);

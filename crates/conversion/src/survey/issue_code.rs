@@ -121,7 +121,7 @@ issue_codes! {
     StepForward = "step_forward",
     /// More datasets than a trace may have.
     TooManyDatasets = "too_many_datasets",
-    /// More event shapes than are told apart.
+    /// More event shapes than are distinguished.
     TooManyShapes = "too_many_shapes",
     /// The file ends within a buffer.
     TruncatedBuffer = "truncated_buffer",

@@ -7,8 +7,8 @@
 //! | ticks per second of the performance counter | equal | they are fixed when the system starts |
 //! | build of the system | equal | a running system keeps it |
 //!
-//! A fact that is not recorded tells nothing: such a file is of the machine of the others where the fact tells of one only,
-//! and else of none of them. Files of two machines that nothing tells apart count as of one.
+//! A fact that is not recorded says nothing: such a file is of the machine of the others where the fact names one only,
+//! and else of none of them. Files of two machines that nothing distinguishes count as of one.
 //!
 //! Not asked: the size of a pointer, which is that of the process where it recorded itself, the number of processors, which may grow, and
 //! their speed, of which processors may have several.
@@ -46,7 +46,7 @@ impl MachineFacts {
     fn of(file: &FileSurvey) -> Self {
         let session = &file.session;
         let is_told = |value: &i64| *value > 0;
-        // Programs that record themselves or write traces anew are told of an older system than the one that they run on.
+        // Programs that record themselves or write traces anew describe an older system than the one that they run on.
         let is_of_system = !session.has_mode(mode::PRIVATE_LOGGER) && !session.has_mode(mode::RELOG);
         MachineFacts {
             offset_ns: file.clock.offset_ns(),

@@ -19,21 +19,21 @@ use super::issue_code::IssueCode;
 pub enum Mark {
     /// It does not.
     None,
-    /// The event tells of the session: one of the trace's own header events.
+    /// The event describes the session: one of the trace's own header events.
     Session,
     /// The event describes the payload of others.
     Schema,
     /// The event says when each processor dropped its last event.
     Dropped,
-    /// The event tells what an id of others means. Its buffer is remembered, not the event: there may be millions.
+    /// The event shows what an id of others means. Its buffer is remembered, not the event: there may be millions.
     Subject,
-    /// The event tells of the stack of another. Its buffer is remembered, not the event.
+    /// The event describes the stack of another. Its buffer is remembered, not the event.
     Stack,
     /// The event says that something was lost, and nothing but its place and number matters.
     Notice(Notice),
 }
 
-/// What a loss notice tells of.
+/// What a loss notice describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Notice {
     /// A real-time consumer missed events.
@@ -60,7 +60,7 @@ pub struct MarkedEvent {
 /// Loss notices of one kind in one buffer, or in several of which nothing else is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notices {
-    /// What they tell of.
+    /// What they describe.
     pub notice: Notice,
     /// Number of the first buffer in file order.
     pub first_buffer: u64,
@@ -257,7 +257,7 @@ fn forgotten(mark: Mark, more: u64) -> Issue {
     let what = match mark {
         Mark::Schema => "describe the payload of others",
         Mark::Dropped => "say when events were dropped last",
-        _ => "tell of the session",
+        _ => "describe the session",
     };
     let message = format!(
         "{more} events that {what} are not looked at: expected at most {} of them in a file; they are rows like any other",

@@ -46,7 +46,7 @@ pub struct FileSurvey {
     pub marked: Vec<MarkedEvent>,
     /// Events that say that something was lost.
     pub notices: NoticeLog,
-    /// Where the events are that tell what ids mean or of stacks, as far as it is kept until somebody asks for them; where the
+    /// Where the events are that describe what ids mean, or stacks, as far as it is kept until somebody asks for them; where the
     /// survey is stored, they are looked for again.
     #[serde(skip)]
     pub told: DescriptiveEvents,

@@ -113,9 +113,9 @@ pub struct Shapes {
     recent: RecentShapes,
     /// Weight of those that are known.
     weight: usize,
-    /// The first key that was given up; it and all behind it are not told apart.
+    /// The first key that was given up; it and all behind it are not distinguished.
     ceiling: Option<Shape>,
-    /// The events that are not told apart, by header family.
+    /// The events that are not distinguished, by header family.
     rest: BTreeMap<HeaderFamily, ShapeSummary>,
     /// How many samples each shape keeps.
     samples: usize,
@@ -276,7 +276,7 @@ impl Shapes {
         }
     }
 
-    /// All shapes in the order of their keys; behind them, one for each header family whose events are not all told apart.
+    /// All shapes in the order of their keys; behind them, one for each header family whose events are not all distinguished.
     pub fn finish(mut self) -> Vec<(Shape, ShapeSummary)> {
         self.trim();
         let samples = self.samples;
@@ -302,7 +302,7 @@ pub fn first_beyond<'a>(mut keys: impl Iterator<Item = &'a Shape>, max_weight: u
     })
 }
 
-/// Adds the events of a shape to those of their header family that are not told apart; such have no samples.
+/// Adds the events of a shape to those of their header family that are not distinguished; such have no samples.
 fn add_rest(rest: &mut BTreeMap<HeaderFamily, ShapeSummary>, family: HeaderFamily, summary: ShapeSummary) {
     match rest.entry(family) {
         Entry::Vacant(vacant) => {

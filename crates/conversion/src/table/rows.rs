@@ -150,7 +150,7 @@ impl HeaderColumns {
         }
     }
 
-    /// What the shape does not tell, or does not tell apart.
+    /// What the shape does not tell, or does not distinguish.
     fn push_identity(&mut self, identity: &EventIdentity, event: &Event<'_>) {
         self.put(HeaderColumn::ProviderId, identity.provider_id());
         self.put(HeaderColumn::EventId, identity.event_id());
@@ -216,7 +216,7 @@ impl HeaderColumns {
         Some(())
     }
 
-    /// The return addresses of a stack, and what tells it from others.
+    /// The return addresses of a stack, and what distinguishes it from others.
     fn push_addresses(&mut self, addresses: impl Iterator<Item = u64> + Clone) {
         self.put(HeaderColumn::StackId, stack_id(addresses.clone()));
         self.push_numbers(HeaderColumn::Stack, addresses);

@@ -1,4 +1,4 @@
-//! The number that tells a stack from others, in every trace the same.
+//! The number that distinguishes a stack from others, in every trace the same.
 
 /// The first 8 bytes, little-endian, of BLAKE3 over the addresses, each as 8 bytes, little-endian.
 pub fn stack_id(addresses: impl Iterator<Item = u64>) -> i64 {

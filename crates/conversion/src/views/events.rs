@@ -1,7 +1,7 @@
 //! Which events of a dataset the rows of a view are made of.
 //!
 //! A template says so in brackets behind the dataset, as a condition of SQL in one of the few forms that this file knows.
-//! So the view and what is told of it before anything is converted, from the counts of event shapes, cannot differ.
+//! So the view and what is said of it before anything is converted, from the counts of event shapes, cannot differ.
 
 use super::dialect::Dialect;
 

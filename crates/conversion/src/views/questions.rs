@@ -23,7 +23,7 @@ pub enum Evidence {
     Rows,
     /// The same, but a row needs an event of each of these names.
     Together(&'static [&'static str]),
-    /// Those that tell of subjects.
+    /// Those that describe subjects.
     Described(Subject),
     /// Those of a dataset that have a name: they answer a part of a view.
     Named(&'static str, &'static str),

@@ -18,7 +18,7 @@ pub struct Content<'a> {
     held: Held<'a>,
     /// What the buffer header promises and the file does not hold.
     pub fault: Option<ContentFault>,
-    /// What the buffer holds and its header does not tell of.
+    /// What the buffer holds and its header does not describe.
     pub surplus: Option<Surplus>,
 }
 

@@ -32,7 +32,7 @@ impl<'a> Head<'a> {
         self.raw.first().copied().unwrap_or(0)
     }
 
-    /// Whether this can only be a buffer: all that can be told of its header and of its first event is as it must be.
+    /// Whether this can only be a buffer: all that can be known of its header and of its first event is as it must be.
     /// What a search finds must be this sure; a header at its expected place need only be plausible.
     pub(super) fn is_certain(&self) -> bool {
         let (size, filled) = (self.header.buffer_size.get(), self.header.filled_bytes.get());

@@ -1,4 +1,4 @@
-//! What tells one event shape from another.
+//! What distinguishes one event shape from another.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -126,7 +126,7 @@ impl EventIdentity {
         self.id = header.number.get();
     }
 
-    /// What stands for the events of a header family that are not told apart, because the recording has too many event
+    /// What stands for the events of a header family that are not distinguished, because the recording has too many event
     /// shapes. Behind all others in order.
     pub fn rest(family: HeaderFamily) -> EventIdentity {
         EventIdentity {
@@ -141,7 +141,7 @@ impl EventIdentity {
         }
     }
 
-    /// Whether it stands for events that are not told apart. Nothing but their header family is common to them.
+    /// Whether it stands for events that are not distinguished. Nothing but their header family is common to them.
     pub fn is_rest(&self) -> bool {
         self.pointer_size == NO_POINTER_SIZE
     }
@@ -167,7 +167,7 @@ impl EventIdentity {
         (!self.is_rest() && self.family.is_event()).then_some(self.property)
     }
 
-    /// Pointer size of the payload in bytes; `None` of events that are not told apart.
+    /// Pointer size of the payload in bytes; `None` of events that are not distinguished.
     pub fn known_pointer_size(&self) -> Option<u8> {
         (!self.is_rest()).then_some(self.pointer_size)
     }
@@ -249,7 +249,7 @@ impl<'a> ShapeRef<'a> {
         ShapeRef { identity: EventIdentity::of(event, file), metadata: trace_logging_metadata(event) }
     }
 
-    /// The shape of all events of a header family that are not told apart.
+    /// The shape of all events of a header family that are not distinguished.
     pub fn rest(family: HeaderFamily) -> ShapeRef<'a> {
         ShapeRef { identity: EventIdentity::rest(family), metadata: &[] }
     }
@@ -271,7 +271,7 @@ pub fn trace_logging_metadata<'a>(event: &RawEvent<'a>) -> &'a [u8] {
 }
 
 impl Shape {
-    /// The shape of all events of a header family that are not told apart.
+    /// The shape of all events of a header family that are not distinguished.
     pub fn rest(family: HeaderFamily) -> Shape {
         ShapeRef::rest(family).to_key()
     }

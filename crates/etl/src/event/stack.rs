@@ -1,4 +1,4 @@
-//! Events that tell of the stack of another event, and the events that they can tell of.
+//! Events that describe the stack of another event, and the events that they can describe.
 //!
 //! The kernel writes a *walk* some time behind the event that it belongs to, sometimes on another processor, and names the
 //! event by its time and thread. Part of a stack may stand under a *key*, which walks refer to.
@@ -15,7 +15,7 @@ use super::{EventIdentity, RawEvent};
 use crate::layout::header::KernelHeader;
 use crate::layout::kernel::{self, GROUP_STACK_WALK, STACK_WALK_CLASS, stack_walk};
 
-/// What an event tells of the stack of another.
+/// What an event records of the stack of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StackEvent {
     /// Addresses of it.
@@ -30,7 +30,7 @@ pub enum StackEvent {
     KeyHolds,
 }
 
-/// What an event of this identity tells of a stack; `None` of nearly all.
+/// What an event of this identity records of a stack; `None` of nearly all.
 pub fn told(identity: &EventIdentity) -> Option<StackEvent> {
     let is_of_class = identity.family.is_kernel() || identity.family.is_classic();
     if is_of_class && identity.provider == STACK_WALK_CLASS { of_type(identity.opcode) } else { None }

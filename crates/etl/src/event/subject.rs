@@ -1,4 +1,4 @@
-//! Which events tell what an id of others means: the process of a number, the path of a file key.
+//! Which events show what an id of others means: the process of a number, the path of a file key.
 //!
 //! Class GUIDs and opcodes of kernel events are those of the kernel's event classes (`Process`, `Thread`, `Image`, `FileIo`),
 //! ids of the others those of their providers' manifests. Only the identity of an event is asked, never its payload.
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::EventIdentity;
 use crate::layout::kernel::{self, GROUP_FILE_IO, GROUP_IMAGE, GROUP_PROCESS, GROUP_THREAD, KERNEL_CLASSES};
 
-/// What an event tells of.
+/// What an event describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Subject {
     /// A process, by its id.

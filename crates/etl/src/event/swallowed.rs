@@ -111,7 +111,7 @@ struct Known {
     end: usize,
 }
 
-/// What tells events without a time from each other: the family, and of a message its flags.
+/// What distinguishes events without a time from each other: the family, and of a message its flags.
 type Kind = (HeaderFamily, u16);
 
 /// Kinds that are kept of a buffer.

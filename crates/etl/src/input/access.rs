@@ -1,4 +1,4 @@
-//! What an input is to its readers: bytes at an offset, and an identity that tells whether they are still the same.
+//! What an input is to its readers: bytes at an offset, and an identity that shows whether they are still the same.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::address::Address;
 
-/// What tells whether an input is still the one that was opened.
+/// What shows whether an input is still the one that was opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// Where it is opened.

@@ -97,7 +97,7 @@ pub fn room_to_unpack(address: &Address, options: &OpenOptions) -> u64 {
     if lies_there { 0 } else { archive.room(index) }
 }
 
-/// Bytes of a member that tell what it is.
+/// Bytes of a member that show what it is.
 const HEAD: u64 = 1 << 20;
 
 /// What stands at an address, or the first bytes of it where it is a member of a container. One that is packed with

@@ -1,4 +1,4 @@
-//! What can be told of an input without opening it.
+//! What is known of an input without opening it.
 
 use super::address::Address;
 use super::local::LocalFile;

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use base::calendar::rfc3339;
+use base::readable::count::Count;
 use base::readable::time::duration;
-use indicatif::HumanCount;
 
 use super::axis::{Axis, BINS};
 use super::charts::{PALETTE, Words, stacked};
@@ -79,7 +79,7 @@ pub(super) fn figure(figure: Figure<'_>, axis: &Axis, ranked: &Ranked) -> String
 pub(super) fn rest(ranked: &Ranked) -> Option<String> {
     let rest = ranked.rest.as_ref()?;
     let others = if rest.is_open { ", and others" } else { "" };
-    Some(format!("and {} more{others}", HumanCount(rest.names as u64)))
+    Some(format!("and {} more{others}", Count(rest.names as u64)))
 }
 
 fn legend(ranked: &Ranked) -> String {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use base::readable::count::Count;
 use base::readable::printable::{cut, is_unsafe};
-use indicatif::HumanCount;
 
 /// Characters of a text from a trace that are shown.
 const LONGEST: usize = 160;
@@ -144,7 +144,7 @@ pub(super) fn and_more(more: usize, things: &str) -> String {
     match u64::try_from(more).unwrap_or(u64::MAX) {
         0 => String::new(),
         1 => note("and 1 more"),
-        more => note(&format!("and {} more {}", HumanCount(more), text(things))),
+        more => note(&format!("and {} more {}", Count(more), text(things))),
     }
 }
 

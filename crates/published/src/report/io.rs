@@ -58,7 +58,7 @@ fn add(amounts: &mut Amounts, axis: &Axis, time: i64, counters: Counters) {
     }
 }
 
-/// Datasets that tell of TCP and UDP.
+/// Datasets of TCP and UDP.
 const NETWORK: [&str; 3] = ["Kernel-TcpIp", "Kernel-UdpIp", "Microsoft-Windows-Kernel-Network"];
 
 read_columns! {

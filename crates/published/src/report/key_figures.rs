@@ -1,9 +1,8 @@
 //! What is asked first of a trace.
 
 use base::calendar::rfc3339;
-use base::readable::count::counted;
+use base::readable::count::{Count, counted};
 use base::readable::time::duration;
-use indicatif::HumanCount;
 
 use super::facts::Facts;
 use super::figures::share;
@@ -29,9 +28,9 @@ pub(super) fn key_figures(facts: &Facts) -> [(&'static str, String); 6] {
     let ranked = &facts.providers.by_dataset;
     let providers = ranked.shown.len() + ranked.rest.as_ref().map_or(0, |rest| rest.names);
     [
-        ("Events", HumanCount(events.written).to_string()),
+        ("Events", Count(events.written).to_string()),
         ("Length", duration(facts.axis.length())),
-        ("Providers", HumanCount(providers as u64).to_string()),
+        ("Providers", Count(providers as u64).to_string()),
         ("Decoded", share(sum(&is_whole), sum(&|_| true))),
         ("Lost", lost_in_all(facts)),
         ("Damaged", damage(facts)),

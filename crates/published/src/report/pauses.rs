@@ -113,7 +113,7 @@ pub(super) fn pauses(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Opti
     Ok((!longest.is_empty()).then(|| Pauses { by_process: tally.ranked(MOST_PROCESSES), longest, left_out }))
 }
 
-/// Reasons that are told apart: there are nine.
+/// Reasons that are distinguished: there are nine.
 const MOST_REASONS: usize = 64;
 
 fn number_of(reasons: &mut Vec<String>, reason: &str) -> Option<usize> {

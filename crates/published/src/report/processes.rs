@@ -11,7 +11,7 @@ use super::source::Source;
 
 /// Names that are shown.
 const MOST_SHOWN: usize = 20;
-/// Names that are told apart; processes of others are counted.
+/// Names that are distinguished; processes of others are counted.
 const MOST_NAMES: usize = 4096;
 /// Ids of a name that are shown.
 const MOST_IDS: usize = 6;

@@ -48,7 +48,7 @@ pub(super) struct Recorded {
     pub inputs: Vec<InputFacts>,
     /// How many more inputs there are.
     pub more_inputs: usize,
-    /// The machine, where the trace tells of it.
+    /// The machine, where the trace describes it.
     pub machine: Option<Machine>,
     /// Findings, gravest first.
     pub findings: Vec<Finding>,

@@ -7,7 +7,7 @@ use std::hash::Hash;
 
 use super::axis::BINS;
 
-/// Names that are told apart; what comes with others is added up under none.
+/// Names that are distinguished; what comes with others is added up under none.
 const MOST_NAMES: usize = 4096;
 
 /// What is counted of a name besides its weight.
@@ -118,7 +118,7 @@ pub(super) struct Ranked {
 pub(super) struct Rest {
     /// How many names.
     pub names: usize,
-    /// Whether there were more names than are told apart.
+    /// Whether there were more names than are distinguished.
     pub is_open: bool,
     /// What they add up to.
     pub amounts: Amounts,

@@ -1,8 +1,7 @@
 //! What amounts are, and how people read them.
 
-use base::readable::count::counted;
+use base::readable::count::{ByteCount, counted};
 use base::readable::time::duration;
-use indicatif::HumanBytes;
 
 /// What amounts are.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +19,7 @@ impl Unit {
     pub(super) fn shown(self, amount: u64) -> String {
         match self {
             Unit::Things(things) => counted(amount, things),
-            Unit::Bytes => HumanBytes(amount).to_string(),
+            Unit::Bytes => ByteCount(amount).to_string(),
             Unit::Time => duration(amount),
         }
     }

@@ -101,12 +101,12 @@ impl FileChecks<'_> {
     fn check_footer(&self, entry: &FileEntry, footer: &Footer, label: &str, findings: &mut Vec<Finding>) {
         let mut find = |kind, reason: String| findings.push(Finding::new(kind, label, reason));
         if footer.rows() != entry.rows {
-            find(FindingKind::Rows, format!("expected {} rows, the footer tells of {}", entry.rows, footer.rows()));
+            find(FindingKind::Rows, format!("expected {} rows, the footer has {}", entry.rows, footer.rows()));
         }
         let expected = entry.min_timestamp_ns.zip(entry.max_timestamp_ns);
         let found = footer.range("timestamp_ns");
         if found != expected {
-            find(FindingKind::Time, format!("expected {}, the footer tells of {}", times(expected), times(found)));
+            find(FindingKind::Time, format!("expected {}, the footer has {}", times(expected), times(found)));
         }
         if let Some(table) = sidecar_table(&entry.path).filter(|_| self.record.is_readable()) {
             let missing = missing_column(table, self.record.format_version, &|name| footer.has_column(name));

@@ -20,7 +20,7 @@ pub enum FindingKind {
     Size,
     /// A file has other bytes.
     Hash,
-    /// The end of a file is not that of a Parquet file, or tells of another trace or provider.
+    /// The end of a file is not that of a Parquet file, or describes another trace or provider.
     Footer,
     /// A file cannot be read.
     Unreadable,

@@ -101,7 +101,7 @@ impl TraceCheck<'_> {
         // Where files are damaged or missing, what depends on all of them says nothing new.
         if findings.is_empty() && record.is_readable() {
             if rows != record.events.written {
-                let reason = format!("events.written is {}, the footers tell of {rows}", record.events.written);
+                let reason = format!("events.written is {}, the footers have {rows}", record.events.written);
                 findings.push(Finding::new(FindingKind::Conservation, trace.label(), reason));
             } else if !quick {
                 findings.extend(self.or_finding(content::check(trace, record, &events, *progress))?);

@@ -171,7 +171,7 @@ impl Pack {
         CLASSES.iter().map(|s| s.guid)
     }
 
-    /// The layouts of a classic event; [`ClassPack::layouts`] tells how a missing version is replaced.
+    /// The layouts of a classic event; [`ClassPack::layouts`] shows how a missing version is replaced.
     pub fn classic(&'static self, class: &Guid, opcode: u8, version: u16) -> &'static [PackLayout] {
         self.class(class).map_or(&[], |c| c.layouts(opcode, version))
     }

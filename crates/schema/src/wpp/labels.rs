@@ -75,7 +75,7 @@ impl Names {
         Names::new(ValueMap::new("", kind, entries))
     }
 
-    /// What tells these names from all others.
+    /// What distinguishes these names from all others.
     pub fn digest(&self) -> blake3::Hash {
         self.digest
     }

@@ -77,7 +77,7 @@ impl Renderer {
     /// Appends the text of a message to `message` and hands the text of each argument, in wire order, to `argument`.
     ///
     /// `pointer_size` is 4 or 8. An insertion whose argument could not be read stays in the text as it is declared
-    /// (`%11!d!`); the status tells that it happened. No bytes make this fail.
+    /// (`%11!d!`); the status shows that it happened. No bytes make this fail.
     pub fn render(
         &mut self,
         plan: &CompiledMessage,

@@ -31,7 +31,7 @@ impl PlanFiles {
         PlanFiles { store: LocalStore::new(&folder), folder, attempt, cleanup }
     }
 
-    /// As [`Store::put_first`], by a caller that the cleanup has been told of.
+    /// As [`Store::put_first`], by a caller whom the cleanup knows.
     pub(super) fn name_first(&self, file: &str, parts: &[&[u8]]) -> Result<bool> {
         if exists(&self.folder.join(file))? {
             return Ok(false);

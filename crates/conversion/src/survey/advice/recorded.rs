@@ -16,7 +16,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// How much was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lost {
-    /// Nothing that the file tells of.
+    /// Nothing that the file describes.
     Nothing,
     /// So much.
     Counted(u64),

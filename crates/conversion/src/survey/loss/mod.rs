@@ -11,7 +11,7 @@
 //! | bytes that cannot be read | `damaged_buffer`, `damaged_event` | `buffers` |
 //! | records of the loss itself | `lost_event_record`, `last_dropped_time` | `notices` |
 //!
-//! Several rows may tell of one loss: they are evidence and do not add up. Within the rows counted in bytes each byte
+//! Several rows may describe one loss: they are evidence and do not add up. Within the rows counted in bytes each byte
 //! is counted once. What damage may have caused is never certain.
 
 mod buffers;

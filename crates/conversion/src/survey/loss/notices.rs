@@ -1,4 +1,4 @@
-//! Events that tell of a loss.
+//! Events that describe a loss.
 
 use super::row::{LossKind, LossRow};
 use super::span::SessionSpan;

@@ -22,7 +22,7 @@ pub enum LossKind {
     EventsLost,
     /// A processor dropped its last event then.
     LastDroppedTime,
-    /// An event tells of the loss.
+    /// An event describes the loss.
     LostEventRecord,
     /// A file of a series is not among the inputs.
     MissingFile,
@@ -140,7 +140,7 @@ impl LossRow {
         self.is_certain && self.count != Some(0) && self.kind != LossKind::CircularOverwrite
     }
 
-    /// Whether the row tells of a part of the file that is missing or cannot be read.
+    /// Whether the row describes a part of the file that is missing or cannot be read.
     pub fn is_damage(&self) -> bool {
         matches!(self.kind, LossKind::TruncatedTail | LossKind::DamagedBuffer | LossKind::DamagedEvent)
             && self.count != Some(0)

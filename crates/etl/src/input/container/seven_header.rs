@@ -1,5 +1,5 @@
 //! The directory of a 7z archive, as bytes. Whatever contradicts itself is `None`; no list is longer than the bytes that
-//! tell it, and none has more than a million entries, since an entry takes more than the byte or two that tell of it.
+//! tell it, and none has more than a million entries, since an entry takes more than the byte or two that describe it.
 
 /// What a header tells.
 #[derive(Debug, PartialEq, Eq)]

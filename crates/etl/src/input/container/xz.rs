@@ -34,7 +34,7 @@ pub(super) struct XzStream<R> {
     sums: Sums,
 }
 
-/// What the index must tell of the blocks of a stream.
+/// What the index must record of the blocks of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sums {
     blocks: u64,
@@ -240,7 +240,7 @@ pub(super) fn dictionary_size(bits: u8) -> io::Result<u32> {
     Err(invalid(format!("expected a dictionary of at most {} MiB, found one of {}", MAX_DICTIONARY >> 20, size >> 20)))
 }
 
-/// The index, whose first byte is read, must tell of as many blocks and bytes as there were.
+/// The index, whose first byte is read, must describe as many blocks and bytes as there were.
 fn index<R: Read>(inner: &mut Counted<R>, start: u64, expected: Sums) -> io::Result<()> {
     let mut summed = Summed { inner, crc: Crc::new() };
     summed.crc.update(&[0]);

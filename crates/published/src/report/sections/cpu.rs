@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-use base::readable::count::counted;
+use base::readable::count::{Count, counted};
 use base::readable::time::duration;
 use conversion::views::to_record;
-use indicatif::HumanCount;
 
 use super::super::cpu::CpuUsage;
 use super::super::facts::Facts;
@@ -45,7 +44,7 @@ fn of_switches(facts: &Facts, usage: &CpuUsage) -> String {
     );
     let rows = rows(ranked, |amounts| {
         let [runs, ..] = amounts.counters;
-        let runs = if runs == 0 { "–".to_owned() } else { HumanCount(runs).to_string() };
+        let runs = if runs == 0 { "–".to_owned() } else { Count(runs).to_string() };
         vec![duration(amounts.weight), share(amounts.weight, known), runs]
     });
     let table = table("Time on processors by process", &["process", "on processors", "of known time", "runs"], &rows);
@@ -98,14 +97,14 @@ fn of_samples(facts: &Facts, samples: &CpuSamples) -> String {
     format!(
         "<p>{} of the profiler, and {} of idle processors{busy}.</p>\n{}{}",
         counted(all, "samples"),
-        HumanCount(samples.idle),
+        Count(samples.idle),
         figure(words, &facts.axis, &samples.by_process),
         of_places("Samples by process", "process", &samples.by_process, all)
     )
 }
 
 fn of_places(caption: &str, head: &str, ranked: &Ranked, all: u64) -> String {
-    let cells = |amounts: &Amounts| vec![HumanCount(amounts.weight).to_string(), share(amounts.weight, all)];
+    let cells = |amounts: &Amounts| vec![Count(amounts.weight).to_string(), share(amounts.weight, all)];
     table(caption, &[head, "samples", "share"], &rows(ranked, cells))
 }
 
@@ -119,7 +118,7 @@ pub(in super::super) fn code(facts: &Facts) -> Option<Section> {
     }
     let methods = samples.by_method.weight();
     if methods > 0 {
-        let lead = format!("{} of {} lie in methods of .NET.", HumanCount(methods), counted(all, "samples"));
+        let lead = format!("{} of {} lie in methods of .NET.", Count(methods), counted(all, "samples"));
         let _ = writeln!(content, "<h3>Top methods</h3>\n<p>{lead}</p>");
         content += &of_places("Samples by method", "method of .NET", &samples.by_method, all);
     }
@@ -147,7 +146,7 @@ pub(in super::super) fn interrupts(facts: &Facts) -> Option<Section> {
     );
     let rows = rows(by_driver, |amounts| {
         let [runs, ..] = amounts.counters;
-        vec![duration(amounts.weight), HumanCount(runs).to_string(), duration(amounts.largest)]
+        vec![duration(amounts.weight), Count(runs).to_string(), duration(amounts.largest)]
     });
     let table = table("Interrupts by driver", &["driver", "time", "runs", "longest"], &rows);
     Some(Section::new("interrupts", "DPCs and interrupts by driver", lead + &table))

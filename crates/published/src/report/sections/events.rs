@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use base::readable::count::counted;
-use indicatif::HumanCount;
+use base::readable::count::{Count, counted};
 
 use super::super::charts::{Words, row};
 use super::super::facts::Facts;
@@ -29,7 +28,7 @@ fn by_name(providers: &Providers) -> String {
 fn of_name(event: &Event, all: u64) -> Vec<Cell> {
     vec![
         Cell::text(&event.name),
-        Cell::number(&HumanCount(event.rows)),
+        Cell::number(&Count(event.rows)),
         Cell::Number(share(event.rows, all)),
         Cell::Number(share(event.whole, event.rows)),
         Cell::text(&event.dataset),
@@ -41,7 +40,7 @@ fn by_provider(providers: &Providers) -> String {
     let all = ranked.weight();
     let rows = super::rows::rows(ranked, |amounts| {
         let [whole, ..] = amounts.counters;
-        vec![HumanCount(amounts.weight).to_string(), share(amounts.weight, all), share(whole, amounts.weight)]
+        vec![Count(amounts.weight).to_string(), share(amounts.weight, all), share(whole, amounts.weight)]
     });
     format!("<h3>By provider</h3>\n{}", table("Events by provider", &["provider", "events", "share", "decoded"], &rows))
 }
@@ -80,7 +79,7 @@ fn undecoded(providers: &Providers) -> String {
         vec![
             Cell::text(&event.dataset),
             Cell::text(&event.name),
-            Cell::number(&HumanCount(event.undecoded())),
+            Cell::number(&Count(event.undecoded())),
             Cell::text(event.hint.as_deref().unwrap_or("–")),
         ]
     });

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use base::readable::count::counted;
-use indicatif::HumanCount;
+use base::readable::count::{Count, counted};
 
 use super::super::facts::Facts;
 use super::super::html::{Section, table};
@@ -14,7 +13,7 @@ use super::rows::rows;
 pub(in super::super) fn failures(facts: &Facts) -> Option<Section> {
     let errors = &facts.providers.errors;
     let mut content = String::new();
-    let cells = |amounts: &Amounts| vec![HumanCount(amounts.weight).to_string()];
+    let cells = |amounts: &Amounts| vec![Count(amounts.weight).to_string()];
     if errors.weight() > 0 {
         let events = counted(errors.weight(), "events");
         let _ = writeln!(content, "<p>{events} that their providers call errors.</p>");

@@ -1,8 +1,7 @@
 //! Who read, wrote, sent and received.
 
-use base::readable::count::counted;
+use base::readable::count::{ByteCount, Count, counted};
 use base::readable::time::duration;
-use indicatif::{HumanBytes, HumanCount};
 
 use super::super::facts::Facts;
 use super::super::figures::{Figure, figure};
@@ -58,14 +57,13 @@ fn bytes(facts: &Facts, ways: Ways, ranked: &Ranked) -> Section {
     let [_, there, back, _] = ways.heads;
     let lead = format!(
         "<p>{} {there} and {} {back} in {}.</p>\n",
-        HumanBytes(ranked.counter(0)),
-        HumanBytes(ranked.counter(1)),
+        ByteCount(ranked.counter(0)),
+        ByteCount(ranked.counter(1)),
         counted(ranked.counter(2), ways.operations)
     );
     let rows = rows(ranked, |amounts| {
         let [there, back, operations, took, timed, _] = amounts.counters;
-        let mut cells =
-            vec![HumanBytes(there).to_string(), HumanBytes(back).to_string(), HumanCount(operations).to_string()];
+        let mut cells = vec![ByteCount(there).to_string(), ByteCount(back).to_string(), Count(operations).to_string()];
         if ways.has_time {
             cells.push(took.checked_div(timed).map_or_else(|| "–".to_owned(), duration));
         }

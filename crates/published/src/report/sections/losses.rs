@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use base::readable::count::counted;
+use base::readable::count::{Count, counted};
 use conversion::sidecar::LossRow;
-use indicatif::HumanCount;
 
 use super::super::axis::Axis;
 use super::super::facts::Facts;
@@ -79,7 +78,7 @@ pub(in super::super) fn findings(facts: &Facts) -> Section {
             vec![
                 Cell::text(finding.code.as_str().replace('_', " ")),
                 Cell::text(finding.severity.name()),
-                Cell::number(&HumanCount(finding.rows)),
+                Cell::number(&Count(finding.rows)),
                 Cell::text(&finding.message),
             ]
         });

@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 
 use base::calendar::rfc3339;
-use base::readable::count::counted;
+use base::readable::count::{ByteCount, Count, counted};
 use base::readable::time::duration;
 use conversion::sidecar::{ClockRow, InputFacts, SessionRow, Time};
-use indicatif::{HumanBytes, HumanCount};
 
 use super::super::charts::{Words, lane};
 use super::super::facts::Facts;
@@ -111,9 +110,9 @@ pub(in super::super) fn about(facts: &Facts) -> Section {
         }
         let hardware = [
             machine.mhz.map(|mhz| format!("processors of {mhz} MHz")),
-            machine.memory_mib.map(|mib| {
-                format!("{} of memory", HumanBytes(u64::try_from(mib).unwrap_or(0).saturating_mul(1 << 20)))
-            }),
+            machine
+                .memory_mib
+                .map(|mib| format!("{} of memory", ByteCount(u64::try_from(mib).unwrap_or(0).saturating_mul(1 << 20)))),
         ];
         about.push(("Hardware", hardware.into_iter().flatten().collect::<Vec<_>>().join(", ")));
         content += &values(&about);
@@ -127,8 +126,7 @@ pub(in super::super) fn about(facts: &Facts) -> Section {
     content += &and_more(recorded.more_inputs, "inputs");
     let events = facts.record.events;
     if events.filtered > 0 {
-        content +=
-            &note(&format!("Filters left out {} of {} events.", HumanCount(events.filtered), HumanCount(events.found)));
+        content += &note(&format!("Filters left out {} of {} events.", Count(events.filtered), Count(events.found)));
     }
     Section::new("about", "Recording", content)
 }
@@ -140,7 +138,7 @@ fn of_session(session: &SessionRow) -> Vec<(&'static str, String)> {
     let system = format!("Windows {} build {}", session.os_version, session.os_build);
     let bits = u64::from(session.pointer_size).saturating_mul(8);
     let mut values = vec![
-        ("File", format!("{} ({})", text(&session.source), HumanBytes(session.size))),
+        ("File", format!("{} ({})", text(&session.source), ByteCount(session.size))),
         ("Session", known(&session.logger_name)),
         ("Written to", known(&session.log_file_name)),
         ("Started", time(session.start_time)),
@@ -157,7 +155,7 @@ fn of_session(session: &SessionRow) -> Vec<(&'static str, String)> {
         ),
         (
             "Buffers",
-            format!("{} of {}", counted(session.buffers_found, "buffers"), HumanBytes(session.buffer_size.into())),
+            format!("{} of {}", counted(session.buffers_found, "buffers"), ByteCount(session.buffer_size.into())),
         ),
         ("Mode", text(&session.log_file_mode_names.join(", "))),
     ];

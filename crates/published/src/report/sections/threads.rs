@@ -1,8 +1,7 @@
 //! Which processes ran, and what kept their threads from running.
 
-use base::readable::count::counted;
+use base::readable::count::{Count, counted};
 use base::readable::time::duration;
-use indicatif::HumanCount;
 
 use super::super::facts::Facts;
 use super::super::figures::{Figure, figure, moment};
@@ -27,9 +26,9 @@ pub(in super::super) fn waits(facts: &Facts) -> Option<Section> {
         let [waits, preemptions, preempted, ..] = amounts.counters;
         vec![
             duration(amounts.weight),
-            HumanCount(waits).to_string(),
+            Count(waits).to_string(),
             duration(amounts.largest),
-            HumanCount(preemptions).to_string(),
+            Count(preemptions).to_string(),
             duration(preempted),
         ]
     });
@@ -56,8 +55,7 @@ pub(in super::super) fn pauses(facts: &Facts) -> Option<Section> {
         duration(ranked.weight()),
         duration(longest)
     );
-    let by_process =
-        rows(ranked, |amounts| vec![HumanCount(amounts.counters[0]).to_string(), duration(amounts.weight)]);
+    let by_process = rows(ranked, |amounts| vec![Count(amounts.counters[0]).to_string(), duration(amounts.weight)]);
     let longest = pauses.longest.iter().map(|pause| {
         vec![
             Cell::text(&pause.process),
@@ -105,9 +103,9 @@ fn of_name(named: &Named) -> Vec<Cell> {
     }
     vec![
         Cell::text(named.name.as_deref().unwrap_or("no name recorded")),
-        Cell::number(&HumanCount(named.count)),
-        Cell::number(&HumanCount(named.started)),
-        Cell::number(&HumanCount(named.ended)),
+        Cell::number(&Count(named.count)),
+        Cell::number(&Count(named.started)),
+        Cell::number(&Count(named.ended)),
         Cell::text(ids.join(", ")),
     ]
 }
