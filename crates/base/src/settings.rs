@@ -2,7 +2,7 @@
 //!
 //! A table of [`Setting`]s is the one place where an option stands. The command line, a file of options, the record of a
 //! published trace, its options hash and the documentation follow from the tables; so can a binding to another language,
-//! which calls [`Takes::set`] with texts.
+//! which hands texts to what each [takes](Takes).
 //!
 //! ```
 //! use etl2parquet_base::settings::{Recorded, Setting, Takes};
@@ -11,7 +11,7 @@
 //! #[derive(Clone, Default)]
 //! struct Options { depth: u32 }
 //!
-//! const DEPTH: Setting<Options> = Setting::text("search-depth", "N", |options, text| {
+//! const DEPTH: Setting<Options> = Setting::text("search-depth", "N", |options: &mut Options, text| {
 //!     options.depth = text.parse().map_err(|_| "expected a number".to_owned())?;
 //!     Ok(())
 //! })

@@ -75,15 +75,13 @@
 //! # A trace within an archive
 //!
 //! ```
-//! use std::path::Path;
-//!
 //! use etl2parquet_etl::error::ErrorCode;
 //! use etl2parquet_etl::input::{Address, MemoryInput};
 //! use etl2parquet_etl::session;
 //!
 //! // An address names the archive, and the member in it.
-//! let address = member_address(Path::new("lab.zip"), "x/boot.etl");
-//! assert_eq!(address.as_deref(), Some(Path::new("lab.zip!/x/boot.etl")));
+//! let address = Address::from("lab.zip").member("x/boot.etl");
+//! assert_eq!(address, Some(Address::from("lab.zip!/x/boot.etl")));
 //!
 //! // What is no trace says what it looks like.
 //! let error = session::read(&MemoryInput::new("a.etl", b"PK\x03\x04".to_vec())).unwrap_err();
