@@ -18,7 +18,7 @@ PAGES = {
     "docs/dataset.md": (1, ["out/trace=boot"]),
     "docs/filters.md": (1, ["errors/trace=boot"]),
     "docs/operations.md": (1, ["data/lake/trace=boot", "data/log/etl2parquet.json"]),
-    "docs/options.md": (1, ["out/trace=example", "out2/trace=example"]),
+    "docs/options.md": (1, ["out/trace=example"]),
     "docs/performance.md": (1, ["out/trace=boot"]),
     "docs/queries.md": (1, ["out/trace=boot", "views.sql", "views.spark.sql"]),
     "docs/recipes.md": (1, ["lake/trace=example", "lake/trace=orders"]),
