@@ -35,7 +35,7 @@ pub struct Selection<'a> {
     pub decoders: &'a Decoders,
     /// The processes of the recording and their threads.
     pub owners: &'a Owners<'a>,
-    /// The stacks of the events that others tell.
+    /// The stacks of the events that other events record.
     pub stacks: &'a Stacks,
 }
 

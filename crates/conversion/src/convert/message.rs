@@ -29,7 +29,7 @@ pub struct MessageRenderer {
 
 impl MessageRenderer {
     /// Adds text and arguments of an event to the row that is about to be pushed to `header`, and to `weight` that of the
-    /// text and its arguments, and of what tells the arguments apart.
+    /// text and its arguments, and of what separates the arguments.
     pub fn render(
         &mut self,
         message: &CompiledMessage,

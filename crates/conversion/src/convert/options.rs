@@ -171,7 +171,7 @@ impl ConvertOptions {
         self.schemas.lock.as_ref().map(|_| self.lock_from)
     }
 
-    /// Whether traces say which names their lock does not have: those that are gained need not be told, unless they keep a
+    /// Whether traces say which names their lock does not have: names that it gains need not be listed, unless they keep a
     /// trace from being published.
     pub fn tells_new_names(&self) -> bool {
         self.lock_from == LockFrom::Given || self.checks.new_names

@@ -34,7 +34,7 @@ pub struct Conversion<'a> {
     pub inputs: &'a PlannedInputs<'a>,
     /// The processes of the recording and their threads.
     pub owners: &'a Owners<'a>,
-    /// The stacks of events that others tell.
+    /// The stacks of events that other events record.
     pub stacks: &'a Stacks,
     /// How rows are made, and files written.
     pub options: &'a WriteOptions,

@@ -122,7 +122,7 @@ enum Tasks<'s, 'scope> {
     AtOnce,
 }
 
-/// What a task or a charge reports when it ends; partitions are told by their places in the list.
+/// What a task or a charge reports when it ends; partitions are named by their places in the list.
 enum Done {
     /// The slices, and what is left out of them.
     LaidOut(usize, Result<(Slices, Vec<u64>)>),

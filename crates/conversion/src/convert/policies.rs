@@ -22,11 +22,11 @@ words! { RawPolicy {
     Always = "always": "Always",
 } }
 
-/// What becomes of the stacks of kernel events, which other events tell.
+/// What becomes of the stacks of kernel events, which other events record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StackPolicy {
-    /// The events have them, beside the rows of those that tell them.
+    /// The events have them, beside the rows of the events that record them.
     #[default]
     Join,
     /// They are rows alone.

@@ -44,7 +44,7 @@ pub struct SliceContext<'a> {
     pub columns: &'a [Arc<TableColumns>],
     /// The processes of the recording and their threads.
     pub owners: &'a Owners<'a>,
-    /// The stacks of the events that others tell.
+    /// The stacks of the events that other events record.
     pub stacks: &'a Stacks,
     /// The names of processes that the filter asks for; `None` where there is none.
     pub asked: Option<&'a MatchingNames>,
@@ -58,7 +58,7 @@ impl<'a> SliceContext<'a> {
         self.filter.is_some_and(CompiledFilter::asks_whose)
     }
 
-    /// What tells the events that become rows; `None` where all of them do.
+    /// What selects the events that become rows; `None` where all of them do.
     fn selection(&self) -> Option<Selection<'a>> {
         let (filter, asked) = (self.filter?, self.asked?);
         Some(Selection { filter, asked, decoders: self.decoders, owners: self.owners, stacks: self.stacks })

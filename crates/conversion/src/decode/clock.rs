@@ -2,11 +2,11 @@
 
 /// The trace's clock, as far as payloads need it.
 pub trait TraceClock {
-    /// Nanoseconds since 1970-01-01 UTC at a raw tick; `None` when the trace does not tell (no usable frequency) or
+    /// Nanoseconds since 1970-01-01 UTC at a raw tick; `None` when the trace does not record it (no usable frequency) or
     /// the time does not fit.
     fn unix_ns(&self, ticks: i64) -> Option<i64>;
 
-    /// Nanoseconds in a span of the performance counter, rounded down; `None` when the trace does not tell (no usable
+    /// Nanoseconds in a span of the performance counter, rounded down; `None` when the trace does not record it (no usable
     /// frequency) or the span does not fit.
     fn span_ns(&self, ticks: u64) -> Option<i64>;
 

@@ -1,4 +1,4 @@
-//! Which fields of an event tell what of its subject. Names of fields are compared without regard to case, and the first
+//! Which fields of an event record what of its subject. Names of fields are compared without regard to case, and the first
 //! that the event has counts.
 //!
 //! What is recorded of a subject has one place among the numbers or texts of its facts and spans, whatever the source.
@@ -117,7 +117,7 @@ pub mod method {
     const JITTED: u64 = 8;
 
     /// How a body was compiled: bits 7 to 9 of [`FLAGS`] of one that was compiled while the program ran, under the names of
-    /// the run-time's own `OptimizationTier`. `None` where it does not tell, as before .NET Core 3.
+    /// the run-time's own `OptimizationTier`. `None` where it does not record it, as before .NET Core 3.
     pub fn tier(flags: u64) -> Option<&'static str> {
         const TIERS: [Option<&str>; 8] = [
             None,

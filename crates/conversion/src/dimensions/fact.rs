@@ -24,7 +24,7 @@ pub(super) struct Fact {
     ticks: i64,
     sequence: i64,
     ordinal: u64,
-    /// What is told, by the places of the subject; of those that are `present`.
+    /// What is recorded, by the places of the subject; of those that are `present`.
     pub numbers: [u64; NUMBERS],
     /// The same of texts.
     pub texts: [TextId; TEXTS],
@@ -35,13 +35,13 @@ pub(super) struct Fact {
     stream: u16,
     /// The number of the machine on which the id holds.
     pub machine: u16,
-    /// A bit for every number that is told.
+    /// A bit for every number that is recorded.
     pub present: u8,
     tells: u8,
 }
 
 impl Fact {
-    /// A fact of the first machine without anything told.
+    /// A fact of the first machine without any value.
     pub(super) fn new(key: &Key, tells: Tells, shape: u32) -> Self {
         let FileKey { ticks, stream, sequence, ordinal, offset } = key.at;
         Fact {
@@ -69,7 +69,7 @@ impl Fact {
         Key { ns, input, at: FileKey { ticks, stream, sequence, ordinal, offset } }
     }
 
-    /// What it tells.
+    /// What it records.
     pub(super) fn tells(&self) -> Tells {
         match self.tells {
             0 => Tells::Start,
@@ -80,7 +80,7 @@ impl Fact {
         }
     }
 
-    /// A number, if it is told.
+    /// A number, if it is recorded.
     pub(super) fn number(&self, place: usize) -> Option<u64> {
         (self.present >> place & 1 == 1).then(|| self.numbers[place])
     }

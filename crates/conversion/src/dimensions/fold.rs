@@ -227,13 +227,13 @@ impl Spans<'_> {
         self.found.push(span)
     }
 
-    /// Whether a subject is in another process than the one of which something is told, by the same id.
+    /// Whether a subject is in another process than the one of which something is recorded, by the same id.
     fn has_another_owner(&self, span: &Span, fact: &Fact) -> bool {
         matches!(self.subject, Subject::Image | Subject::Method)
             && self.owner(fact).is_some_and(|owner| !owner.holds_at(span.from_ns))
     }
 
-    /// Whether what is told is of another subject than before: one that starts, or one whose start, or the end of the one
+    /// Whether what is recorded is of another subject than before: one that starts, or one whose start, or the end of the one
     /// before, was not recorded.
     fn is_another(&self, span: &Span, fact: &Fact) -> bool {
         match fact.tells() {
@@ -248,7 +248,7 @@ impl Spans<'_> {
         }
     }
 
-    /// Whether another provider tells once more what one has told: the kernel and its manifest provider describe the same
+    /// Whether another provider records once more what one has recorded: the kernel and its manifest provider describe the same
     /// process, each at its own time.
     fn is_retold(&self, before: Option<i64>, span: &Span, fact: &Fact) -> bool {
         let source = |shape: u32| self.recording.sources.get(shape as usize);
@@ -256,7 +256,7 @@ impl Spans<'_> {
             && source(span.shape) != source(fact.shape)
     }
 
-    /// Whether what is told cannot be of the same subject.
+    /// Whether what is recorded cannot be of the same subject.
     fn contradicts(&self, span: &Span, fact: &Fact) -> bool {
         let differs = |place| matches!((span.number(place), fact.number(place)), (Some(a), Some(b)) if a != b);
         match self.subject {
@@ -327,7 +327,7 @@ impl Spans<'_> {
     }
 }
 
-/// When a defunct process ended, if that is told and can be.
+/// When a defunct process ended, if that is recorded and can be.
 fn exit_time(fact: &Fact) -> Option<i64> {
     fact.number(process::EXIT_TIME).map(u64::cast_signed).filter(|ended| (1..=fact.ns).contains(ended))
 }
@@ -491,7 +491,7 @@ mod tests {
         let found = fold(Subject::Image, &facts, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
         let numbers = [image::SIZE, image::TIME_STAMP, image::CHECKSUM].map(|place| found[0].number(place));
         assert_eq!((found.len(), numbers), (1, [Some(4096), Some(6), Some(8)]));
-        // The path of an image, whether it is told first or last, but for an end, which names the image alone.
+        // The path of an image, whether it is recorded first or last, but for an end, which names the image alone.
         let provider = Guid::from_parts(0x22fb_2cd6, 0x0e7b, 0x422b, 0xa0c7_2fad_1fd0_e716);
         let recorded = Recorded { sources: &[Guid([1; 16]), provider], ..RECORDED };
         for (shapes, tells, expected) in

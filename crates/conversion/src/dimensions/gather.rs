@@ -18,7 +18,7 @@ use super::texts::TextWriter;
 use crate::plan::{Key, PlanResult, PlannedInputs};
 use crate::survey::{self, BufferSummary, DescriptiveKind, FileSurvey, Issue, IssueCode, OneBehind, Severity};
 
-/// Bytes of buffers that are read side by side: what they tell may take some times as many.
+/// Bytes of buffers that are read side by side: what they record may take some times as many.
 const TOGETHER_BYTES: u64 = 8 << 20;
 
 /// Bytes of buffers that one thread reads together: the events of a shape are decoded side by side.
@@ -28,7 +28,7 @@ const PORTION_BYTES: u64 = 1 << 20;
 const TOGETHER_ROWS: usize = 1 << 14;
 
 /// Facts of one subject that are kept: those that are first in the recording's files. The others are counted, and what ids
-/// meant is told up to the first of them.
+/// meant is known up to the first of them.
 const MAX_FACTS: usize = 1 << 24;
 
 /// Gathers what the events of a recording record of some subjects; says what is left out of it.
@@ -57,7 +57,7 @@ pub fn gather(
     gathered.finish(&recorded, space, progress)
 }
 
-/// What was told so far.
+/// What was gathered so far.
 struct Gathered {
     facts: [SpillWriter<Fact>; Subject::ALL.len()],
     texts: TextWriter,
@@ -101,7 +101,7 @@ impl Gathered {
         let mut behind = OneBehind::default();
         for together in telling.chunk_by(survey::together(TOGETHER_BYTES)) {
             stop_if_cancelled(progress)?;
-            // What a large buffer tells is not held at once.
+            // What a large buffer records is not held at once.
             if together.len() == 1 {
                 behind.end(|told| take(self, told))?;
                 let mut scratch = Scratch::default();
@@ -177,7 +177,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// What buffers tell, in their order, read side by side.
+    /// What buffers record, in their order, read side by side.
     fn read_parallel(&self, buffers: &[&BufferSummary], progress: &dyn Progress) -> Result<Vec<Vec<DescribedFacts>>> {
         let portions: Vec<_> = buffers.chunk_by(survey::together(PORTION_BYTES)).collect();
         let told = portions.par_iter().map_init(Scratch::default, |scratch, portion| {
@@ -193,7 +193,7 @@ impl Source<'_> {
         told.collect()
     }
 
-    /// Hands over what buffers tell, some facts at a time.
+    /// Hands over what buffers record, some facts at a time.
     fn read(
         &self,
         buffers: &[&BufferSummary],

@@ -47,7 +47,7 @@ struct Reader {
     bits: u64,
 }
 
-/// What events of one shape tell; their texts are still to be added to those of all.
+/// What events of one shape record; their texts are still to be added to those of all.
 #[derive(Debug)]
 pub(super) struct DescribedFacts {
     pub(super) subject: Subject,
@@ -181,7 +181,7 @@ impl Reading<'_> {
         Ok(rows.heads.len())
     }
 
-    /// All that the events have told, shape by shape.
+    /// All that the events have recorded, shape by shape.
     ///
     /// # Errors
     /// When the values do not fit into arrays.

@@ -14,7 +14,7 @@ pub struct Span {
     pub scope: u64,
     /// The id: of a process or thread, an address of a module, method or file.
     pub key: u64,
-    /// When the id began to mean this, as far as the recording tells: its own start otherwise. Unix nanoseconds.
+    /// When the id began to mean this, as far as the recording shows: its own start otherwise. Unix nanoseconds.
     pub from_ns: i64,
     /// When it ceased to; that time is not in the span.
     pub to_ns: i64,
@@ -36,18 +36,18 @@ const _: () = assert!(size_of::<Span>() == 136, "the size of a record is part of
 const STARTED: u8 = 1;
 /// The end was seen.
 const ENDED: u8 = 2;
-/// More is told than details.
+/// More is recorded than details.
 const TOLD: u8 = 4;
 /// It had ended before the recording began.
 const DEFUNCT: u8 = 8;
 
 impl Span {
-    /// A span that begins, and of which nothing is told yet.
+    /// A span that begins, and of which nothing is recorded yet.
     pub(super) fn begin((scope, key, machine): ScopedId, from_ns: i64, shape: u32) -> Self {
         Span { machine, scope, key, from_ns, to_ns: from_ns, shape, ..Span::default() }
     }
 
-    /// A span of which nothing more is told.
+    /// A span of which nothing more is recorded.
     #[cfg(test)]
     pub(super) fn plain(key: u64, from_ns: i64, to_ns: i64) -> Self {
         Span { key, from_ns, to_ns, ..Span::default() }
@@ -78,7 +78,7 @@ impl Span {
         (self.from_ns..self.to_ns).contains(&ns)
     }
 
-    /// Whether nothing but details is told.
+    /// Whether nothing but details is recorded.
     pub(super) fn is_bare(&self) -> bool {
         self.flags & TOLD == 0
     }
@@ -92,7 +92,7 @@ impl Span {
         self.flags |= DEFUNCT;
     }
 
-    /// More than details are told, by an event of this shape, which is the first.
+    /// More than details are recorded, by an event of this shape, which is the first.
     pub(super) fn tell_by(&mut self, shape: u32) {
         (self.shape, self.flags) = (shape, self.flags | TOLD);
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::sidecar::dimensions::ProcessRow;
 
-/// Processes that are told one by one.
+/// Processes that are listed one by one.
 const MOST_PROCESSES: usize = 10_000;
 
 /// The processes of a trace.
@@ -29,7 +29,7 @@ pub struct InspectedProcess {
     pub image_name: Option<String>,
     /// Command line.
     pub command_line: Option<String>,
-    /// When it started, where the trace tells.
+    /// When it started, where the trace records it.
     pub started_ns: Option<i64>,
     /// When it ended, where that was seen.
     pub ended_ns: Option<i64>,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-/// Events of a provider that are told one by one.
+/// Events of a provider that are listed one by one.
 const MOST_EVENTS: usize = 10;
 
 /// The events of a provider.

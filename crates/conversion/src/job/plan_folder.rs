@@ -6,7 +6,7 @@
 //! survey.json, …     what the survey found, for the commit
 //! segments-00000     the segments of a partition, 136 bytes each
 //! dimensions-…       what ids meant, for the commit
-//! stacks-…           the stacks of events that others tell
+//! stacks-…           the stacks of events that other events record
 //! report-00000.json  what became of a partition, behind a line with its hash
 //! ```
 
@@ -70,11 +70,11 @@ pub(super) struct StoredJob {
     pub segments: Vec<StoredRecords>,
     /// What ids meant.
     pub dimensions: StoredDimensions,
-    /// The stacks of events that others tell; `None` where there are none.
+    /// The stacks of events that other events record; `None` where there are none.
     pub stacks: Option<StoredStacks>,
 }
 
-/// What became of a partition, and by which plan. Its hash tells the version of the program, too.
+/// What became of a partition, and by which plan. Its hash covers the version of the program, too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct StoredReport {
     /// Hash of the plan.

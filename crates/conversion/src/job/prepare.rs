@@ -30,7 +30,7 @@ pub(super) fn inputs(job: &Recording, options: &ConvertOptions, progress: &dyn J
     Inputs::open_any(&addresses, &open, &|bytes| progress.stage(Stage::Unpack { bytes }), progress)
 }
 
-/// Looks whether the only input of a recording begins as traces do, which takes one read. Of several the survey tells.
+/// Looks whether the only input of a recording begins as traces do, which takes one read. Of several the survey shows it.
 ///
 /// # Errors
 /// Of the kind `Input` when it does not.

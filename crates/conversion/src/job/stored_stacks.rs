@@ -1,4 +1,4 @@
-//! The stacks of events that others tell, as a plan keeps them for who converts its partitions.
+//! The stacks of events that other events record, as a plan keeps them for who converts its partitions.
 //!
 //! ```text
 //! stacks-00000       which stacks the events of a partition have, 24 bytes each

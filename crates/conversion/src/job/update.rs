@@ -1,4 +1,4 @@
-//! `--if-exists update`: what is to be converted, told without reading the inputs.
+//! `--if-exists update`: what is to be converted, decided without reading the inputs.
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::progress::Progress;
@@ -17,7 +17,7 @@ use crate::convert::{InputFile, Outcome, Recording, Report};
 use crate::plan::Filter;
 use crate::survey;
 
-/// A job of which it is to be told whether it was done before.
+/// A job that may have been done before.
 pub(super) struct Update<'a> {
     job: &'a Recording,
     options: &'a ConvertOptions,

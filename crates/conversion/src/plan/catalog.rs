@@ -1,4 +1,4 @@
-//! What is known of every event shape of a recording, as the sidecar's table `catalog` tells it.
+//! What is known of every event shape of a recording, as the table `catalog` of the sidecar has it.
 
 use schema::model::EventSchema;
 use schema::pack::{EventFacts, Pack};

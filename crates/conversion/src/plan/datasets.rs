@@ -93,7 +93,7 @@ impl DatasetKey {
     }
 }
 
-/// What a provider tells its events apart by. Versions, pointer sizes and metadata variants are one event.
+/// What a provider distinguishes its events by. Versions, pointer sizes and metadata variants are one event.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EventKey {
     /// The id of a manifest event.

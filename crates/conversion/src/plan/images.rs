@@ -24,7 +24,7 @@ pub struct Images {
 }
 
 impl Images {
-    /// Takes note of what the events of a shape tell; `events` is how many there are.
+    /// Takes note of what the events of a shape record; `events` is how many there are.
     pub fn read(&mut self, identity: &EventIdentity, samples: &[Sample], events: u64) {
         let payloads = || samples.iter().map(|sample| sample.payload.as_slice());
         let is_own = identity.family.is_kernel() && identity.group == GROUP_EVENT_TRACE;

@@ -69,7 +69,7 @@ fn named_event(shape: &Resolved, registry: &Registry) -> Option<String> {
 }
 
 /// The names that a recording uses of providers whose names a lock settles, and an issue for each of them with names that the
-/// lock does not have, where those are to be told.
+/// lock does not have, where such are to be listed.
 pub(super) fn uses(
     datasets: &[Dataset],
     shapes: &[Resolved],

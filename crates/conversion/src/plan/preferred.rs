@@ -1,4 +1,4 @@
-//! Which of the built-in layouts of an event version is taken where no payload can tell them apart: the one that is settled,
+//! Which of the built-in layouts of an event version is taken where no payload can distinguish them: the one that is settled,
 //! and without one the one that ranks first.
 
 use schema::registry::{Candidate, DeclaringSource};
@@ -12,7 +12,7 @@ use crate::table::header;
 /// The pointer size of the payloads for which layouts are settled.
 const POINTER_SIZE: u8 = 8;
 
-/// Moves the settled layouts of an event version in front of those that payloads cannot tell from them. Such a one is trusted
+/// Moves the settled layouts of an event version in front of those that payloads cannot distinguish from them. Such a one is trusted
 /// as far as any of them: they stand or fall together.
 pub(super) fn prefer(candidates: &mut Vec<Candidate>, settled: &[SettledLayout]) {
     for layout in settled {
@@ -28,7 +28,7 @@ pub(super) fn prefer(candidates: &mut Vec<Candidate>, settled: &[SettledLayout])
     }
 }
 
-/// Whether no payload can tell two built-in layouts apart that have other columns, so that one of them is settled.
+/// Whether no payload can distinguish two built-in layouts that have other columns, so that one of them is settled.
 pub(super) fn is_settled(chosen: &Candidate, other: &Candidate) -> bool {
     let both = [chosen, other];
     both.into_iter().all(is_built_in) && reach(chosen) == reach(other) && seen(chosen) != seen(other)

@@ -1,4 +1,4 @@
-//! What a conversion would make of a provider's events, told without a trace: the tables are planned for one event of
+//! What a conversion would make of a provider's events, found without a trace: the tables are planned for one event of
 //! each kind that is known.
 
 use base::guid::Guid;

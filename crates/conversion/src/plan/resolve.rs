@@ -52,7 +52,7 @@ pub struct Resolved {
     pub settled_name: EventName,
     /// The format of a WPP message.
     pub message: Option<Arc<MessageFormat>>,
-    /// Whether its payloads have no bytes, as far as samples tell.
+    /// Whether its payloads have no bytes, as far as samples show.
     pub is_empty: bool,
 }
 

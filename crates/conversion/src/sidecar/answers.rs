@@ -1,6 +1,6 @@
 //! `answers`: one row per question that people ask of traces, whether this one can answer it, and if not, what to record.
 //!
-//! The counts of event shapes decide, so that `inspect` can tell before anything is converted.
+//! The counts of event shapes decide, so that `inspect` can say before anything is converted.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;

@@ -23,7 +23,7 @@ sidecar_row! {
         kind: &'a str,
         /// The header family.
         header_type: &'a str,
-        /// 4 or 8, where the header tells.
+        /// 4 or 8, where the header shows it.
         pointer_size: Option<u8>,
         /// The event id, or the number of a message.
         event_id: Option<u16>,

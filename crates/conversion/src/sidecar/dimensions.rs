@@ -28,7 +28,7 @@ sidecar_row! {
         session_id: Option<u32>,
         /// Full name of its package.
         package_name: Option<&'a str>,
-        /// When it started, where the trace tells.
+        /// When it started, where the trace records it.
         started_ns: Option<i64>,
         /// When it ended, where that was seen.
         ended_ns: Option<i64>,
@@ -295,7 +295,7 @@ fn signed(span: &Span, place: usize) -> Option<i64> {
     span.number(place).map(u64::cast_signed)
 }
 
-/// When a process was started: seen, or told.
+/// When a process was started: seen, or recorded.
 fn started(span: &Span) -> Option<i64> {
     span.started_ns().or_else(|| signed(span, process::CREATE_TIME))
 }

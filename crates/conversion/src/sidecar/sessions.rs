@@ -24,7 +24,7 @@ sidecar_row! {
         blake3: Option<String>,
         /// The session's name.
         logger_name: Option<String>,
-        /// The name in lower case: Windows does not tell names apart by case.
+        /// The name in lower case: Windows does not distinguish names by case.
         logger_name_folded: Option<String>,
         /// The file that the session was told to write.
         log_file_name: Option<String>,

@@ -15,7 +15,7 @@ const MAX_SIGHTINGS: usize = 1 << 26;
 /// Walks that are passed over one by one before the place of the next is searched for.
 const STEPS: usize = 8;
 
-/// The events at times that walks name, of the threads of which they tell; of the other events at such a time one at least.
+/// The events at times that walks name, of the threads that they name; of the other events at such a time one at least.
 /// `walks` are sorted by time, thread and place.
 ///
 /// # Errors

@@ -95,7 +95,7 @@ const TOO_LONG: u32 = u32::MAX;
 const NO_ROOM: u32 = u32::MAX - 1;
 
 impl Definition {
-    /// What a key stands for, as it is told in a place.
+    /// What a key stands for, as an event in a place records it.
     pub(super) fn new(at: FileKey, key: u64, when: StackEvent, part: WalkPart) -> Self {
         let part = match part {
             WalkPart::List(list) => list,

@@ -3,7 +3,7 @@
 use super::records::WalkPart;
 use crate::survey::{Issue, IssueCode, Severity};
 
-/// Declares the reasons, each with how it is told.
+/// Declares the reasons, each with its words.
 macro_rules! reasons {
     ($($(#[$doc:meta])* $reason:ident = $text:literal,)*) => {
         /// Why a walk is not joined.

@@ -39,7 +39,7 @@ pub(super) struct Ending {
     /// Buffers that a closed session wrote, less those that are there. What is left of them when the holes in the file
     /// are accounted for stood in the first part of what is unused now.
     pub owed: u64,
-    /// Whether anything but the header buffer is known to be of this recording. If nothing is, and no count tells, what
+    /// Whether anything but the header buffer is known to be of this recording. If nothing is, and no count shows it, what
     /// looks older may be all there is: then it is the session's start that is wrong.
     pub knows_its_own: bool,
 }

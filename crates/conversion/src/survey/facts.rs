@@ -1,6 +1,6 @@
 //! What is known of every file of a recording once all of them are surveyed.
 //!
-//! Checks, sidecar, manifest, summary and `inspect` tell the same values, because there are no others.
+//! Checks, sidecar, manifest, summary and `inspect` show the same values, because there are no others.
 
 use base::error::Result;
 use base::progress::Progress;

@@ -1,6 +1,6 @@
 //! Which files are of one machine, started once: only there an id of one file means what it means in another.
 //!
-//! | fact | of one machine | why it can tell |
+//! | fact | of one machine | why it distinguishes |
 //! |---|---|---|
 //! | what is added to its times | equal | its clock was off by as much for all that it recorded |
 //! | when the system was started | no file at more than five seconds from the next | setting the clock moves it by as much; between two starts there is more |
@@ -22,7 +22,7 @@ use super::result::FileSurvey;
 /// Observed: recordings of one start that lie days apart have the same, and 34 s from one start to the next.
 pub const SAME_BOOT: u64 = 50_000_000;
 
-/// What tells machines apart.
+/// What distinguishes machines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct MachineFacts {
     offset_ns: i64,

@@ -72,7 +72,7 @@ pub fn read_back_parallel<T: Send>(
     Ok(())
 }
 
-/// Where in the file the event of a key with this index lies; the index tells equal keys apart.
+/// Where in the file the event of a key with this index lies; the index distinguishes equal keys.
 fn place(keys: &[FileKey]) -> impl Fn(&usize) -> (u64, u32, usize) {
     |&index| (keys[index].ordinal, keys[index].offset, index)
 }

@@ -32,7 +32,7 @@ pub struct SequenceGap {
     pub to_ticks: Option<i64>,
 }
 
-/// Stretches of missing numbers that are told one by one; all behind them are told together.
+/// Stretches of missing numbers that are listed one by one; all behind them are listed together.
 const LISTED: usize = 10_000;
 
 /// The missing numbers below the highest one of each session, in order.

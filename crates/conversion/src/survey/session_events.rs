@@ -13,7 +13,7 @@ use super::marked::Mark;
 use super::read_back::read_back;
 use super::result::FileSurvey;
 
-/// Adds what the session's own events tell to the survey of their file.
+/// Adds what the session's own events record to the survey of their file.
 ///
 /// # Errors
 /// When the file cannot be read or has changed since the survey, and when the caller asked to stop.

@@ -181,7 +181,7 @@ header_columns! {
         Number             "number"               Unsigned(4)  nullable = event.number;
     }
 
-    /// What the dataset `Other` has besides: who wrote an event, and what else its shape would tell.
+    /// What the dataset `Other` has besides: who wrote an event, and what else its shape would show.
     OTHER => {
         ProviderId         "provider_id"          Guid         nullable;
         KernelGroup        "kernel_group"         Unsigned(1)  nullable;

@@ -52,7 +52,7 @@ impl HeaderColumns {
         self.rows
     }
 
-    /// Adds an event; `identity` where the shape does not tell rows apart, `stack` where another event has told it.
+    /// Adds an event; `identity` where the shape does not distinguish rows, `stack` where another event has recorded it.
     #[inline]
     pub fn push(
         &mut self,
@@ -150,7 +150,7 @@ impl HeaderColumns {
         }
     }
 
-    /// What the shape does not tell, or does not distinguish.
+    /// What the shape does not show, or does not distinguish.
     fn push_identity(&mut self, identity: &EventIdentity, event: &Event<'_>) {
         self.put(HeaderColumn::ProviderId, identity.provider_id());
         self.put(HeaderColumn::EventId, identity.event_id());

@@ -212,7 +212,7 @@ fn folded(name: &str) -> Cow<'_, str> {
     if is_folded { name.into() } else { name.to_lowercase().into() }
 }
 
-/// A type in the words of docs/columns.md, as far as views tell types apart.
+/// A type in the words of docs/columns.md, as far as views distinguish types.
 fn type_name(data_type: &DataType) -> String {
     match data_type {
         DataType::Int8 => "INT_8".to_owned(),

@@ -32,7 +32,7 @@ impl Subject {
         [Subject::Process, Subject::Thread, Subject::Image, Subject::File, Subject::Method, Subject::Volume];
 }
 
-/// What it tells.
+/// What it records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Tells {
     /// From now on the id means this.

@@ -20,7 +20,7 @@ pub struct CompiledFilter {
     /// By number of the shape.
     decisions: Vec<ShapeDecision>,
     /// One bit per header family of which some shape does not fail. Most filters name events of one family, and an event of
-    /// another need not even be told which shape it has.
+    /// of another not even the shape need be known.
     families: u32,
     /// Providers of which some shape does not fail, each once; no more than it takes to see that they are not few.
     providers: Vec<Guid>,

@@ -1,6 +1,6 @@
 //! The rules: one for each advice, what it asks of a recording and what it says.
 //!
-//! docs/advice.md tells each with its source.
+//! docs/advice.md describes each with its source.
 
 use base::calendar::rfc3339;
 use base::error::Result;
@@ -18,7 +18,7 @@ use crate::survey::result::FileSurvey;
 /// An advice, and the text of it for a recording to which it applies.
 type Rule = (IssueCode, fn(&Recorded<'_>) -> Option<String>);
 
-/// All rules, in the order in which they are told.
+/// All rules, in the order in which they are listed.
 const RULES: [Rule; 11] = [
     (IssueCode::AdviceMoreBuffers, more_buffers),
     (IssueCode::AdviceMinimumBuffers, minimum_buffers),

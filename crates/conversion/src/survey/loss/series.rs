@@ -1,7 +1,7 @@
 //! Members of a series of files that are not there.
 //!
 //! A session that begins a new file whenever one is full numbers their names: `log1.etl`, `log2.etl`. Which files there
-//! were before the first and behind the last of those given nobody can tell; a number between them is a hole.
+//! were before the first and behind the last of those given nobody can know; a number between them is a hole.
 
 use std::collections::BTreeMap;
 
