@@ -17,19 +17,19 @@ use synth::*;
 const SECOND: i64 = 10_000_000;
 
 /// What is recorded of a machine: the names of all things that have the same ids as on others, and how much later it tells.
-struct Told {
+struct MachineNames {
     name: &'static str,
     later: i64,
 }
 
-const ALPHA: Told = Told { name: "alpha", later: 0 };
-const BETA: Told = Told { name: "beta", later: 5 };
+const ALPHA: MachineNames = MachineNames { name: "alpha", later: 0 };
+const BETA: MachineNames = MachineNames { name: "beta", later: 5 };
 
-impl Told {
+impl MachineNames {
     /// Process 8 with thread 30, a module, a file and a method at the same addresses; then a sample of the thread, bytes that the
     /// process sent, and the stack of the sample.
     fn events(&self) -> Vec<Vec<u8>> {
-        let Told { name, later } = self;
+        let MachineNames { name, later } = self;
         let at = |time: i64| T0 + time + later;
         let volume = full64(guid("9b79ee91-b5fd-41c0-a243-4248e266e9d0"), 35, 0, at(5));
         let drive = if *later == 0 { r"C:\" } else { r"D:\" };
@@ -117,7 +117,7 @@ const TRACE: &str = "out/trace=lab";
 
 /// What two machines record of the same ids, the second `moved` ticks later.
 fn apart(moved: i64) -> Vec<String> {
-    let line = |table: &str, told: &Told, names: &str, from: i64| {
+    let line = |table: &str, told: &MachineNames, names: &str, from: i64| {
         let (machine, later) = if told.later == 0 { (0, 0) } else { (1, told.later + moved) };
         format!("{table} {machine} {} {} {}", names.replace('@', told.name), from + later, 62 + later)
     };

@@ -71,7 +71,7 @@ struct Bench {
 }
 
 /// What the tool said.
-struct Said {
+struct ToolOutput {
     code: i32,
     stdout: String,
     stderr: String,
@@ -95,7 +95,7 @@ impl Bench {
     }
 
     /// Runs the tool in the folder; texts lose the folder's name.
-    fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>, variables: &[(&str, &str)]) -> Said {
+    fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>, variables: &[(&str, &str)]) -> ToolOutput {
         let mut command = Command::new(env!("CARGO_BIN_EXE_etl2parquet"));
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("ETL2PARQUET_")) {
             command.env_remove(name);
@@ -105,10 +105,10 @@ impl Bench {
         let Output { status, stdout, stderr } = command.output().expect("the program starts");
         let folder = format!("{}{}", self.folder.path().display(), std::path::MAIN_SEPARATOR);
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace(&folder, "").replace('\\', "/");
-        Said { code: status.code().unwrap(), stdout: text(stdout), stderr: text(stderr) }
+        ToolOutput { code: status.code().unwrap(), stdout: text(stdout), stderr: text(stderr) }
     }
 
-    fn tool(&self, line: &str) -> Said {
+    fn tool(&self, line: &str) -> ToolOutput {
         self.run(line.split(' '), &[])
     }
 

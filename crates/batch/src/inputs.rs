@@ -23,7 +23,7 @@ pub type Merged = BTreeMap<String, Vec<InputFile>>;
 
 /// What the inputs of a command line stand for.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FoundInputs {
     /// The traces, each once, sorted by `source`, then by path.
     pub inputs: Vec<InputFile>,
     /// Those of which a list says what trace they become, by its name; sorted likewise, and not among the others.
@@ -52,8 +52,8 @@ struct ListedInput {
 }
 
 /// Finds the traces behind the inputs. `open` names the folder that standard input is kept in.
-pub fn find(arguments: &[OsString], open: OpenOptions) -> Found {
-    let mut found = Found { open, ..Found::default() };
+pub fn find(arguments: &[OsString], open: OpenOptions) -> FoundInputs {
+    let mut found = FoundInputs { open, ..FoundInputs::default() };
     for argument in arguments {
         match list_of(argument) {
             Some(list) => found.add_list(&list),
@@ -86,7 +86,7 @@ fn list_of(argument: &OsStr) -> Option<PathBuf> {
     Some(PathBuf::from(rest))
 }
 
-impl Found {
+impl FoundInputs {
     /// A file that names one input per line; blank lines and those that begin with `#` say nothing.
     fn add_list(&mut self, list: &Path) {
         let text = match fs::read(list) {
@@ -420,14 +420,14 @@ mod tests {
         root
     }
 
-    fn find_in(root: &tempfile::TempDir, arguments: &[&str]) -> Found {
+    fn find_in(root: &tempfile::TempDir, arguments: &[&str]) -> FoundInputs {
         find(
             &arguments.iter().map(|argument| root.path().join(argument).into_os_string()).collect::<Vec<_>>(),
             OpenOptions::default(),
         )
     }
 
-    fn sources(found: &Found) -> Vec<&str> {
+    fn sources(found: &FoundInputs) -> Vec<&str> {
         found.inputs.iter().map(|input| input.source.as_str()).collect()
     }
 

@@ -9,7 +9,7 @@ use etl::input::Address;
 
 use crate::begin::session_of;
 use crate::groups::{Facts, Finding, Group, MOST_MERGED, findings};
-use crate::inputs::{Found, Merged};
+use crate::inputs::{FoundInputs, Merged};
 
 /// Which files become one trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub struct Recordings {
 /// # Errors
 /// [`ErrorKind::Usage`] when a merged recording would have too many files, or a list names another one.
 pub fn recordings(
-    found: &Found,
+    found: &FoundInputs,
     merge: Merge<'_>,
     name_from: NameFrom,
     is_cancelled: impl Fn() -> bool,
@@ -107,7 +107,11 @@ fn one(name: &str, inputs: Vec<InputFile>) -> Result<Recording> {
 
 /// One recording for every group of files that belong together as far as `facts_of` tells, and one for every other file,
 /// without those of the same name.
-fn grouped(found: &Found, name_from: NameFrom, facts_of: impl Fn(&InputFile) -> Option<Facts>) -> Result<Recordings> {
+fn grouped(
+    found: &FoundInputs,
+    name_from: NameFrom,
+    facts_of: impl Fn(&InputFile) -> Option<Facts>,
+) -> Result<Recordings> {
     let inputs = &found.inputs;
     let (mut groups, mut notes) = (Vec::new(), Vec::new());
     for finding in findings(inputs, facts_of) {

@@ -97,14 +97,14 @@ struct Subject {
 
 /// Where a value was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Seen {
+struct Sightings {
     /// The first file, by name.
     file: String,
     files: u64,
 }
 
-impl Seen {
-    fn merge(&mut self, other: Seen) {
+impl Sightings {
+    fn merge(&mut self, other: Sightings) {
         self.files = self.files.saturating_add(other.files);
         if other.file < self.file {
             self.file = other.file;
@@ -115,7 +115,7 @@ impl Seen {
 /// What was seen in files. The result does not depend on the order in which they are added, or merged.
 #[derive(Clone, Debug, Default)]
 pub struct Binding {
-    seen: BTreeMap<Subject, BTreeMap<String, Seen>>,
+    seen: BTreeMap<Subject, BTreeMap<String, Sightings>>,
 }
 
 /// The table of columns that all tables share.
@@ -176,9 +176,9 @@ impl Binding {
         match values.get_mut(value) {
             // A trace tells the same of an event in each of its shapes.
             Some(seen) if seen.file == file => {}
-            Some(seen) => seen.merge(Seen { file: file.to_owned(), files: 1 }),
+            Some(seen) => seen.merge(Sightings { file: file.to_owned(), files: 1 }),
             None => {
-                values.insert(value.to_owned(), Seen { file: file.to_owned(), files: 1 });
+                values.insert(value.to_owned(), Sightings { file: file.to_owned(), files: 1 });
             }
         }
     }
@@ -234,7 +234,7 @@ impl Binding {
     }
 }
 
-fn variant(value: &str, seen: &Seen) -> Variant {
+fn variant(value: &str, seen: &Sightings) -> Variant {
     Variant { value: value.to_owned(), file: seen.file.clone(), files: seen.files }
 }
 

@@ -32,7 +32,7 @@ pub(super) struct KnownParts {
 }
 
 /// What a trace adds, with the hash of its manifest.
-pub(super) type Known = (String, Arc<LakePart>);
+pub(super) type KnownPart = (String, Arc<LakePart>);
 
 impl KnownParts {
     /// What an output folder has; nothing where there is nothing that can be understood.
@@ -46,7 +46,7 @@ impl KnownParts {
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when the manifest cannot be read, and those of `read`.
-    pub(super) fn part_or(&self, trace: &PublishedTrace, read: impl FnOnce() -> Result<LakePart>) -> Result<Known> {
+    pub(super) fn part_or(&self, trace: &PublishedTrace, read: impl FnOnce() -> Result<LakePart>) -> Result<KnownPart> {
         let path = trace.location(MANIFEST_PATH);
         let failure = |cause| Error::new(ErrorKind::Output, "cannot read").in_file(&path).caused_by(cause);
         let manifest = trace.store.get(MANIFEST_PATH, MAX_MANIFEST).map_err(failure)?;
@@ -57,7 +57,7 @@ impl KnownParts {
     }
 
     /// What is to be kept of these traces, unless it is what is kept already; and what they add, each part once, in their order.
-    pub(super) fn replaced_by(self, traces: Vec<Known>) -> (Option<Self>, Vec<Arc<LakePart>>) {
+    pub(super) fn replaced_by(self, traces: Vec<KnownPart>) -> (Option<Self>, Vec<Arc<LakePart>>) {
         let mut new = KnownParts { version: VERSION.to_owned(), ..KnownParts::default() };
         // Parts are compared by their text, and those that were kept or have been seen by where they lie.
         let (mut by_text, mut by_place) = (HashMap::new(), HashMap::new());

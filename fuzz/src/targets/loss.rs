@@ -27,7 +27,7 @@ type Events = BTreeMap<u64, u64>;
 /// What a survey says beside the events: damage, issues that are no mere information, rows of the ledger, and the exit codes
 /// that follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Said {
+struct SurveyFindings {
     is_damaged: bool,
     issues: BTreeMap<&'static str, u64>,
     ledger: BTreeMap<&'static str, u64>,
@@ -41,7 +41,7 @@ struct Subject {
     buffers: Vec<BufferSpan>,
     fields: Vec<Field>,
     events: Events,
-    said: Said,
+    said: SurveyFindings,
     is_closed: bool,
     /// Whether it keeps the latest alone: a gap is told, and no loss.
     is_ring: bool,
@@ -72,7 +72,7 @@ fn subject(seed: made::Seed) -> Option<Subject> {
     (!said.is_damaged).then_some(Subject { bytes: seed.bytes, buffers, fields, events, said, is_closed, is_ring })
 }
 
-fn read(trace: &[u8]) -> Result<(Events, Said, FileSurvey), Error> {
+fn read(trace: &[u8]) -> Result<(Events, SurveyFindings, FileSurvey), Error> {
     let (input, file) = surveyed(trace)?;
     let mut events = Events::new();
     let mut scratch = Scratch::default();
@@ -96,7 +96,7 @@ fn read(trace: &[u8]) -> Result<(Events, Said, FileSurvey), Error> {
         *ledger.entry(row.kind.as_str()).or_default() += 1;
     }
     let codes = Codes::of_survey(&file, &facts);
-    Ok((events, Said { is_damaged: file.is_damaged(), issues, ledger, codes }, file))
+    Ok((events, SurveyFindings { is_damaged: file.is_damaged(), issues, ledger, codes }, file))
 }
 
 /// Makes one change to one of the traces; the first four bytes of the input say to which.
@@ -173,7 +173,7 @@ fn is_more(said: &BTreeMap<&str, u64>, before: &BTreeMap<&str, u64>) -> bool {
 
 impl Subject {
     /// What became of the events; up to `touched` of them had their own bytes changed.
-    fn judge(&self, events: &Events, said: &Said, touched: u64) -> &'static str {
+    fn judge(&self, events: &Events, said: &SurveyFindings, touched: u64) -> &'static str {
         let (missing, new) = (beyond(&self.events, events), beyond(events, &self.events));
         match () {
             () if missing == 0 && new == 0 => "harmless",

@@ -14,7 +14,7 @@ use super::properties::{Compression, EncodeOptions, EncoderKind, writer_properti
 /// Leaf columns of all encoders that are kept; one takes about a kilobyte.
 const MAX_LEAVES: usize = 4096;
 
-static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+static KNOWN: LazyLock<Mutex<KnownEncoders>> = LazyLock::new(Mutex::default);
 
 /// What beside the columns decides an encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,7 +32,7 @@ impl Settings {
 }
 
 #[derive(Default)]
-struct Known {
+struct KnownEncoders {
     encoders: HashTable<(Settings, Arc<Encoder>)>,
     hasher: DefaultHashBuilder,
     /// Of all of them.
@@ -61,12 +61,12 @@ pub(super) fn encoder_of(schema: &SchemaRef, options: &EncodeOptions) -> Result<
     Ok(encoder)
 }
 
-fn with_known<T>(use_it: impl FnOnce(&mut Known) -> T) -> T {
+fn with_known<T>(use_it: impl FnOnce(&mut KnownEncoders) -> T) -> T {
     // Nothing that can panic leaves it half done.
     use_it(&mut KNOWN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-impl Known {
+impl KnownEncoders {
     fn find(&self, schema: &Schema, settings: Settings) -> Option<Arc<Encoder>> {
         let is_it = |(of, encoder): &(Settings, Arc<Encoder>)| *of == settings && **encoder.schema() == *schema;
         self.encoders.find(hash_of(&self.hasher, schema, settings), is_it).map(|(_, encoder)| Arc::clone(encoder))
@@ -81,7 +81,7 @@ impl Known {
             (self.encoders, self.leaves) = (HashTable::new(), 0);
         }
         self.leaves += leaves;
-        let Known { encoders, hasher, .. } = self;
+        let KnownEncoders { encoders, hasher, .. } = self;
         let hash = hash_of(hasher, schema, settings);
         let rehash = |(settings, encoder): &(Settings, Arc<Encoder>)| hash_of(hasher, encoder.schema(), *settings);
         encoders.insert_unique(hash, (settings, Arc::clone(encoder)), rehash);
@@ -117,7 +117,7 @@ mod tests {
     fn an_encoder_is_found_for_what_it_was_made_for_alone() {
         let settings = Settings::of(&EncodeOptions::default());
         let made_for = schema(&["a", "b"], &DataType::Int64);
-        let mut known = Known::default();
+        let mut known = KnownEncoders::default();
         let kept = encoder(&made_for, settings);
         known.keep(settings, &kept);
         let is_found =
@@ -137,7 +137,7 @@ mod tests {
         let names: Vec<_> = (0..MAX_LEAVES).map(|number| number.to_string()).collect();
         let names: Vec<_> = names.iter().map(String::as_str).collect();
         let of = |count: usize| schema(&names[names.len() - count..], &DataType::Int32);
-        let mut known = Known::default();
+        let mut known = KnownEncoders::default();
         for count in [MAX_LEAVES - 3, 2, 2, 1] {
             known.keep(settings, &encoder(&of(count), settings));
         }

@@ -10,7 +10,7 @@ use etl::buffer::content::Scratch;
 use rayon::prelude::*;
 
 use super::cost::EVENT_COST;
-use super::segments::{Place, windows};
+use super::segments::{PlacedSegment, windows};
 use crate::plan::{Key, PartitionView, PlannedInput, part_of};
 
 /// Samples that stand for as much work as a slice may be.
@@ -66,7 +66,7 @@ struct Sampling<'a> {
 
 impl Sampling<'_> {
     /// The events of a buffer that are in the sample, each with the number of its slice.
-    fn samples(&self, place: &Place<'_>, scratch: &mut Scratch) -> Result<Vec<(usize, Key)>> {
+    fn samples(&self, place: &PlacedSegment<'_>, scratch: &mut Scratch) -> Result<Vec<(usize, Key)>> {
         let mut samples = Vec::new();
         if place.segment.events == 0 {
             return Ok(samples);

@@ -74,7 +74,7 @@ impl SliceSegment {
 
 /// A segment of a partition, with its buffer.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct PlacedSegment<'a> {
     buffer: BufferRef<'a>,
     pub(super) segment: &'a Segment,
     number: u32,
@@ -83,8 +83,8 @@ pub(super) struct Place<'a> {
 }
 
 /// The segments of a partition, some at a time.
-pub(super) fn windows<'a>(view: &'a PartitionView<'a>) -> impl Iterator<Item = Vec<Place<'a>>> {
-    let place = |(number, segment): (u32, &'a Segment)| Place {
+pub(super) fn windows<'a>(view: &'a PartitionView<'a>) -> impl Iterator<Item = Vec<PlacedSegment<'a>>> {
+    let place = |(number, segment): (u32, &'a Segment)| PlacedSegment {
         buffer: view.buffer(segment),
         segment,
         number,
@@ -94,7 +94,7 @@ pub(super) fn windows<'a>(view: &'a PartitionView<'a>) -> impl Iterator<Item = V
     windows.map(move |(first, segments)| (first..).zip(segments).map(place).collect())
 }
 
-impl Place<'_> {
+impl PlacedSegment<'_> {
     /// The first and the last slice that events of the segment may lie in.
     pub(super) fn span(&self, cuts: &[Key]) -> (usize, usize) {
         let (least, greatest) = self.buffer.key_range();
@@ -155,7 +155,7 @@ impl Place<'_> {
     /// Bytes that it takes to find the parts of a segment that lies in several slices.
     pub(super) fn weight(&self) -> u64 {
         let events = u64::from(self.segment.events);
-        u64::from(self.segment.buffer.content_bytes) + events * (size_of::<Found>() as u64 + 8)
+        u64::from(self.segment.buffer.content_bytes) + events * (size_of::<EventInSlice>() as u64 + 8)
     }
 }
 
@@ -172,13 +172,18 @@ pub(super) struct Parts {
 }
 
 /// An event of a buffer whose events are set aside: its slice, offset and time in ticks.
-type Found = (u32, u32, i64);
+type EventInSlice = (u32, u32, i64);
 
 /// The parts of a segment that may lie in the slices of `span`, more than one.
 ///
 /// # Errors
 /// When the input cannot be read or has changed.
-pub(super) fn parts(place: &Place<'_>, cuts: &[Key], span: (usize, usize), scratch: &mut Scratch) -> Result<Parts> {
+pub(super) fn parts(
+    place: &PlacedSegment<'_>,
+    cuts: &[Key],
+    span: (usize, usize),
+    scratch: &mut Scratch,
+) -> Result<Parts> {
     let content = place.buffer.content(scratch)?;
     let bytes = place.part(content.bytes());
     let is_expanded_often = place.segment.buffer.extent.is_compressed() && span.1 - span.0 >= MOST_EXPANSIONS;
@@ -192,7 +197,7 @@ pub(super) fn parts(place: &Place<'_>, cuts: &[Key], span: (usize, usize), scrat
 }
 
 /// Where the events of each slice start and end in a sorted buffer.
-fn split_sorted(place: &Place<'_>, cuts: &[Key], bytes: &[u8]) -> Vec<SliceSegment> {
+fn split_sorted(place: &PlacedSegment<'_>, cuts: &[Key], bytes: &[u8]) -> Vec<SliceSegment> {
     let mut parts: Vec<SliceSegment> = Vec::new();
     for step in place.walk(bytes) {
         let TimedStep::Event(event) = step else { continue };
@@ -212,8 +217,8 @@ fn split_sorted(place: &Place<'_>, cuts: &[Key], bytes: &[u8]) -> Vec<SliceSegme
 }
 
 /// The events of each slice, set aside.
-fn split_unsorted(place: &Place<'_>, cuts: &[Key], bytes: &[u8]) -> Parts {
-    let mut found: Vec<Found> = Vec::with_capacity(place.segment.events as usize);
+fn split_unsorted(place: &PlacedSegment<'_>, cuts: &[Key], bytes: &[u8]) -> Parts {
+    let mut found: Vec<EventInSlice> = Vec::with_capacity(place.segment.events as usize);
     place.walk_keys(bytes, |key, event| found.push((number(part_of(cuts, &key)), event.raw.offset, event.ticks)));
     found.sort_unstable();
     let mut owns_end = u64::from(place.segment.owns_end());

@@ -23,7 +23,7 @@ use spill::{SpillSpace, SpillWriter, Spilled};
 use super::aside::AsideOffsets;
 use super::cost::{EVENT_COST, MAX_COST};
 use super::refine::{self, Overfull};
-use super::segments::{self, Parts, Place, SliceSegment, windows};
+use super::segments::{self, Parts, PlacedSegment, SliceSegment, windows};
 use crate::plan::cuts::{self, Spacing};
 use crate::plan::{Key, KeyRange, PartitionView, Within, by_part, part_of};
 
@@ -226,7 +226,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Finds the parts of some segments.
-    fn take(&mut self, window: &[Place<'_>], progress: &dyn Progress) -> Result<()> {
+    fn take(&mut self, window: &[PlacedSegment<'_>], progress: &dyn Progress) -> Result<()> {
         let cuts = self.cuts;
         let spans: Vec<_> = window.par_iter().map(|place| place.span(cuts)).collect();
         let (mut astride, mut weight) = (Vec::new(), 0);
@@ -248,7 +248,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Walks through segments that lie in several slices.
-    fn walk(&mut self, astride: &[(&Place<'_>, (usize, usize))], progress: &dyn Progress) -> Result<()> {
+    fn walk(&mut self, astride: &[(&PlacedSegment<'_>, (usize, usize))], progress: &dyn Progress) -> Result<()> {
         stop_if_cancelled(progress)?;
         let cuts = self.cuts;
         let parts = astride.par_iter().map_init(Scratch::default, |scratch, (place, span)| {

@@ -2,7 +2,7 @@
 
 use etl::event::named_ids::{AttributedIds, Attribution, Ids};
 
-use super::owners::{Known, Owners};
+use super::owners::{Meaning, Owners};
 
 /// Says whose events are. One thread has it: it remembers what the last ids meant, and for how long.
 #[derive(Debug)]
@@ -56,19 +56,19 @@ const REMEMBERED: usize = 1024;
 
 /// What ids meant that were asked for, each with the number of its machine in front.
 #[derive(Debug)]
-struct Recent(Box<[(u64, Known)]>);
+struct Recent(Box<[(u64, Meaning)]>);
 
 impl Default for Recent {
     fn default() -> Self {
         // A span that holds at no time.
-        let nothing = Known { from_ns: 0, to_ns: 0, value: None };
+        let nothing = Meaning { from_ns: 0, to_ns: 0, value: None };
         Recent(vec![(0, nothing); REMEMBERED].into())
     }
 }
 
 impl Recent {
     #[inline]
-    fn get(&mut self, (machine, id): (u16, u32), ns: i64, find: impl FnOnce(i64) -> Known) -> Option<u32> {
+    fn get(&mut self, (machine, id): (u16, u32), ns: i64, find: impl FnOnce(i64) -> Meaning) -> Option<u32> {
         let slot = &mut self.0[((id >> 2) ^ u32::from(machine)) as usize % REMEMBERED];
         let id = u64::from(machine) << u32::BITS | u64::from(id);
         let (known_id, known) = *slot;

@@ -28,7 +28,7 @@ pub struct Owners<'a> {
 
 /// What an id means, and for how long: from one time up to, but not at, another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct Meaning {
     pub from_ns: i64,
     pub to_ns: i64,
     pub value: Option<u32>,
@@ -79,33 +79,33 @@ impl<'a> Owners<'a> {
     }
 
     /// The process that a thread of a machine was in.
-    pub(super) fn process_of(&self, machine: u16, thread_id: u32, ns: i64) -> Known {
+    pub(super) fn process_of(&self, machine: u16, thread_id: u32, ns: i64) -> Meaning {
         let (place, known) = find(self.threads, (machine, thread_id), ns);
         let process = place.and_then(|place| self.threads[place].number(thread::PROCESS));
-        Known { value: process.and_then(|id| u32::try_from(id).ok()), ..known }
+        Meaning { value: process.and_then(|id| u32::try_from(id).ok()), ..known }
     }
 
     /// The number of the name of a process of a machine.
-    pub(super) fn name_of(&self, machine: u16, process_id: u32, ns: i64) -> Known {
+    pub(super) fn name_of(&self, machine: u16, process_id: u32, ns: i64) -> Meaning {
         let (place, known) = find(self.processes, (machine, process_id), ns);
-        Known { value: place.and_then(|place| self.name_of[place]), ..known }
+        Meaning { value: place.and_then(|place| self.name_of[place]), ..known }
     }
 }
 
 /// The place of the span of an id of a machine that holds at a time, and for how long it or its absence does.
-fn find(spans: &[Span], (machine, id): (u16, u32), ns: i64) -> (Option<usize>, Known) {
+fn find(spans: &[Span], (machine, id): (u16, u32), ns: i64) -> (Option<usize>, Meaning) {
     let id = u64::from(id);
     let behind = spans.partition_point(|span| (span.key, span.machine, span.from_ns) <= (id, machine, ns));
     let of_id = |place: usize| spans.get(place).filter(|span| (span.key, span.machine) == (id, machine));
     let before = behind.checked_sub(1);
     match before.and_then(|place| Some((place, of_id(place)?))) {
         Some((place, span)) if span.holds_at(ns) => {
-            (Some(place), Known { from_ns: span.from_ns, to_ns: span.to_ns, value: None })
+            (Some(place), Meaning { from_ns: span.from_ns, to_ns: span.to_ns, value: None })
         }
         ended => {
             let from_ns = ended.map_or(i64::MIN, |(_, span)| span.to_ns);
             let to_ns = of_id(behind).map_or(i64::MAX, |span| span.from_ns);
-            (None, Known { from_ns, to_ns, value: None })
+            (None, Meaning { from_ns, to_ns, value: None })
         }
     }
 }
@@ -124,7 +124,7 @@ mod tests {
         });
         let of_machine = |machine, id, ns, place: Option<usize>, from_ns, to_ns| {
             let found = find(&spans, (machine, id), ns);
-            assert_eq!(found, (place, Known { from_ns, to_ns, value: None }), "{id} of {machine} at {ns}");
+            assert_eq!(found, (place, Meaning { from_ns, to_ns, value: None }), "{id} of {machine} at {ns}");
         };
         let t = |id, ns, place, from_ns, to_ns| of_machine(0, id, ns, place, from_ns, to_ns);
         t(7, 9, None, i64::MIN, 10);

@@ -22,7 +22,7 @@ const REMEMBERED_BYTES: usize = 8 << 20;
 #[derive(Debug)]
 pub(super) struct TextWriter {
     bytes: SpillWriter<u8>,
-    known: HashTable<Known>,
+    known: HashTable<RememberedText>,
     /// The bytes of those that are remembered, one after another.
     known_bytes: Vec<u8>,
     hasher: DefaultHashBuilder,
@@ -30,7 +30,7 @@ pub(super) struct TextWriter {
 
 /// A text that is remembered.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct RememberedText {
     id: TextId,
     hash: u64,
     /// Where its bytes are remembered.
@@ -61,7 +61,7 @@ impl TextWriter {
     /// Those of [`SpillWriter::push`].
     pub(super) fn add(&mut self, text: &[u8]) -> Result<TextId> {
         let hash = self.hasher.hash_one(text);
-        let is_it = |known: &Known| known.hash == hash && self.known_bytes[known.start..known.end] == *text;
+        let is_it = |known: &RememberedText| known.hash == hash && self.known_bytes[known.start..known.end] == *text;
         if let Some(known) = self.known.find(hash, is_it) {
             return Ok(known.id);
         }
@@ -76,7 +76,7 @@ impl TextWriter {
         }
         let start = self.known_bytes.len();
         self.known_bytes.extend_from_slice(text);
-        let known = Known { id, hash, start, end: self.known_bytes.len() };
+        let known = RememberedText { id, hash, start, end: self.known_bytes.len() };
         self.known.insert_unique(hash, known, |known| known.hash);
         Ok(id)
     }

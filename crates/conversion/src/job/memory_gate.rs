@@ -35,7 +35,7 @@ pub(super) struct Ticket<'a> {
 
 /// Where in the queue somebody takes place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum QueueEnd {
     First,
     Last,
 }
@@ -56,7 +56,7 @@ impl MemoryGate {
     /// # Errors
     /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
     pub(super) fn enter(&self, bytes: u64, progress: &dyn Progress) -> Result<Ticket<'_>> {
-        self.wait(bytes, Place::Last, progress)
+        self.wait(bytes, QueueEnd::Last, progress)
     }
 
     /// For a job that has turned out to need more than it has: gives its part back and waits, before all who have not begun,
@@ -74,7 +74,7 @@ impl MemoryGate {
             return Ok(ticket);
         }
         drop(ticket);
-        self.wait(bytes, Place::First, progress)
+        self.wait(bytes, QueueEnd::First, progress)
     }
 
     /// Gives back what is more than so many bytes.
@@ -87,14 +87,14 @@ impl MemoryGate {
         ticket
     }
 
-    fn wait(&self, bytes: u64, place: Place, progress: &dyn Progress) -> Result<Ticket<'_>> {
+    fn wait(&self, bytes: u64, place: QueueEnd, progress: &dyn Progress) -> Result<Ticket<'_>> {
         let bytes = bytes.min(self.room);
         let mut state = self.state();
         let own = state.next;
         state.next += 1;
         match place {
-            Place::First => state.waiting.push_front(own),
-            Place::Last => state.waiting.push_back(own),
+            QueueEnd::First => state.waiting.push_front(own),
+            QueueEnd::Last => state.waiting.push_back(own),
         }
         let outcome = loop {
             if let Err(error) = stop_if_cancelled(progress) {

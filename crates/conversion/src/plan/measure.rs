@@ -19,10 +19,10 @@ pub struct Measure {
 /// The programs of the wide schemas that were measured with last. Shapes that share a schema come one after the other,
 /// and tens of thousands of them may share one with as many fields.
 #[derive(Debug, Default)]
-pub struct Measures(Mutex<VecDeque<Kept>>);
+pub struct Measures(Mutex<VecDeque<KeptProgram>>);
 
 #[derive(Debug)]
-struct Kept {
+struct KeptProgram {
     schema: Arc<EventSchema>,
     pointer_size: u8,
     measure: Arc<Measure>,
@@ -41,14 +41,14 @@ impl Measures {
             return Arc::new(Measure::new(schema, pointer_size));
         }
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |kept: &&Kept| Arc::ptr_eq(&kept.schema, schema) && kept.pointer_size == pointer_size;
+        let is_it = |kept: &&KeptProgram| Arc::ptr_eq(&kept.schema, schema) && kept.pointer_size == pointer_size;
         if let Some(known) = lock().iter().find(is_it) {
             return Arc::clone(&known.measure);
         }
         let measure = Arc::new(Measure::new(schema, pointer_size));
         let mut kept = lock();
         kept.truncate(KEPT - 1);
-        kept.push_front(Kept { schema: Arc::clone(schema), pointer_size, measure: Arc::clone(&measure) });
+        kept.push_front(KeptProgram { schema: Arc::clone(schema), pointer_size, measure: Arc::clone(&measure) });
         measure
     }
 }

@@ -49,7 +49,7 @@ fn of_shapes<'a>(
     catalog: impl Iterator<Item = CatalogEntry<'a>>,
     passing: impl Fn(u32, CatalogEntry<'a>) -> u64,
 ) -> Vec<AnswerRow> {
-    let mut found: Vec<Found<'a>> = QUESTIONS.iter().map(|_| Found::default()).collect();
+    let mut found: Vec<FoundEvents<'a>> = QUESTIONS.iter().map(|_| FoundEvents::default()).collect();
     for (shape, entry) in (0u32..).zip(catalog) {
         let (dataset, passing) = (provider(entry), passing(shape, entry));
         for (question, events) in ASKED.of_dataset(dataset) {
@@ -123,7 +123,7 @@ fn is_among(entry: CatalogEntry<'_>, events: &Events<'_>) -> bool {
 
 /// The events that were found for a question.
 #[derive(Default)]
-struct Found<'a> {
+struct FoundEvents<'a> {
     events: u64,
     /// By dataset and label.
     of_names: BTreeMap<(&'a str, Cow<'a, str>), u64>,
@@ -135,7 +135,7 @@ struct Found<'a> {
     others: BTreeMap<&'a str, u64>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> FoundEvents<'a> {
     fn add(&mut self, entry: CatalogEntry<'a>, events: u64) {
         self.events = self.events.saturating_add(events);
         let count = self.of_names.entry((provider(entry), label(entry))).or_default();

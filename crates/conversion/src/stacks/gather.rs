@@ -60,7 +60,7 @@ fn join_input(
 ) -> Result<Unjoined> {
     let progress = buffers.progress;
     let mut gathered = Gathered::new(space);
-    let read = |buffer: &BufferSummary, scratch: &mut _, found: &mut Found| {
+    let read = |buffer: &BufferSummary, scratch: &mut _, found: &mut GatheredStacks| {
         buffers.visit_telling(buffer, scratch, |raw, at| {
             if let Some(told) = ToldOfStack::of(raw, &buffers.reader.rules.context) {
                 found.push(at, told);
@@ -84,7 +84,7 @@ fn join_input(
 
 /// What some buffers record of stacks.
 #[derive(Default)]
-struct Found {
+struct GatheredStacks {
     events: Vec<(FileKey, Event)>,
     addresses: Vec<u64>,
 }
@@ -101,7 +101,7 @@ enum FoundPart {
     TooLong,
 }
 
-impl Found {
+impl GatheredStacks {
     fn push(&mut self, at: FileKey, told: ToldOfStack<'_>) {
         let event = match told {
             ToldOfStack::Walk { event_ticks, thread, process, stack } => {
@@ -143,7 +143,7 @@ impl Gathered {
         }
     }
 
-    fn take(&mut self, found: &Found) -> Result<()> {
+    fn take(&mut self, found: &GatheredStacks) -> Result<()> {
         let mut rest = &found.addresses[..];
         for (at, event) in &found.events {
             match *event {

@@ -34,7 +34,7 @@ pub(super) struct ListWriter {
     addresses: SpillWriter<u64>,
     lists: SpillWriter<AddressList>,
     most: usize,
-    known: HashTable<Known>,
+    known: HashTable<RememberedList>,
     /// The addresses of those that are remembered, one list after another.
     known_addresses: Vec<u64>,
     hasher: DefaultHashBuilder,
@@ -42,7 +42,7 @@ pub(super) struct ListWriter {
 
 /// A list that is remembered.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct RememberedList {
     number: u32,
     hash: u64,
     /// Where its addresses are remembered.
@@ -90,7 +90,8 @@ impl ListWriter {
     /// Those of [`SpillWriter::push`].
     pub(super) fn add(&mut self, addresses: &[u64], id: impl FnOnce(&[u64]) -> i64) -> Result<Added> {
         let hash = self.hasher.hash_one(addresses);
-        let is_it = |known: &Known| known.hash == hash && self.known_addresses[known.start..known.end] == *addresses;
+        let is_it =
+            |known: &RememberedList| known.hash == hash && self.known_addresses[known.start..known.end] == *addresses;
         if let Some(known) = self.known.find(hash, is_it) {
             return Ok(Added::Number(known.number));
         }
@@ -105,7 +106,7 @@ impl ListWriter {
         }
         let start = self.known_addresses.len();
         self.known_addresses.extend_from_slice(addresses);
-        let known = Known { number, hash, start, end: self.known_addresses.len() };
+        let known = RememberedList { number, hash, start, end: self.known_addresses.len() };
         self.known.insert_unique(hash, known, |known| known.hash);
         Ok(Added::Number(number))
     }

@@ -7,7 +7,7 @@ use crate::survey::FileKey;
 /// A [`FileKey`] without gaps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes)]
 #[repr(C)]
-pub(super) struct Place {
+pub(super) struct EventPlace {
     ticks: i64,
     sequence: i64,
     ordinal: u64,
@@ -16,17 +16,17 @@ pub(super) struct Place {
     padding: u16,
 }
 
-impl From<FileKey> for Place {
+impl From<FileKey> for EventPlace {
     fn from(at: FileKey) -> Self {
         let FileKey { ticks, stream, sequence, ordinal, offset } = at;
-        Place { ticks, sequence, ordinal, offset, stream, padding: 0 }
+        EventPlace { ticks, sequence, ordinal, offset, stream, padding: 0 }
     }
 }
 
-impl Place {
+impl EventPlace {
     /// The place in the order of the file.
     pub(super) fn key(&self) -> FileKey {
-        let Place { ticks, sequence, ordinal, offset, stream, .. } = *self;
+        let EventPlace { ticks, sequence, ordinal, offset, stream, .. } = *self;
         FileKey { ticks, stream, sequence, ordinal, offset }
     }
 

@@ -3,7 +3,7 @@
 use etl::event::stack::StackEvent;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use super::place::Place;
+use super::place::EventPlace;
 use crate::survey::FileKey;
 
 /// A walk: a part of the stack of an event.
@@ -14,7 +14,7 @@ pub(super) struct Walk {
     pub event_ticks: i64,
     value: u64,
     /// Where it stands itself.
-    pub at: Place,
+    pub at: EventPlace,
     /// The thread of the event that it belongs to.
     pub thread: u32,
     /// The process of that thread, [`NO_PROCESS`] where it names none.
@@ -84,7 +84,7 @@ impl Walk {
 pub(super) struct Definition {
     /// The key.
     pub key: u64,
-    at: Place,
+    at: EventPlace,
     part: u32,
     when: u32,
 }
@@ -140,7 +140,7 @@ impl Definition {
 #[repr(C)]
 pub(super) struct Sighting {
     /// Where it stands.
-    pub at: Place,
+    pub at: EventPlace,
     /// Its thread, of whose event at the time there is a walk; [`Sighting::OTHER`] where there is none.
     pub thread: u32,
     padding: u32,

@@ -13,7 +13,7 @@ use super::audit;
 use super::disorder::Disorder;
 use super::hash::FileHash;
 use super::options::SurveyOptions;
-use super::pass::{Found, Pass};
+use super::pass::{Pass, PassResult};
 use super::repeats;
 use super::result::FileSurvey;
 use super::{session_events, streams};
@@ -51,7 +51,7 @@ pub fn survey_within(
         found = Pass { progress: &Silent(progress), ..pass }.over(&repeated, None)?;
     }
     let blake3 = hasher.map(|hasher| hasher.finish(input, progress)).transpose()?;
-    let Found { buffers, unreadable, tail, shapes, marked, notices, told, issues } = found;
+    let PassResult { buffers, unreadable, tail, shapes, marked, notices, told, issues } = found;
     let mut file = FileSurvey {
         identity: input.identity().clone(),
         name,

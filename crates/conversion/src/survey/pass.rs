@@ -42,7 +42,7 @@ pub(super) struct Pass<'a> {
 }
 
 /// What a pass found, each list in file order or in its own.
-pub(super) struct Found {
+pub(super) struct PassResult {
     pub(super) buffers: Spilled<BufferSummary>,
     pub(super) unreadable: UnreadableRegions,
     pub(super) tail: Option<Tail>,
@@ -58,7 +58,7 @@ impl Pass<'_> {
     ///
     /// # Errors
     /// When the file cannot be read, when there is no space, or [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted).
-    pub(super) fn over(&self, repeated: &[u64], mut hasher: Option<&mut FileHash>) -> Result<Found> {
+    pub(super) fn over(&self, repeated: &[u64], mut hasher: Option<&mut FileHash>) -> Result<PassResult> {
         let (input, progress) = (self.reader.input, self.progress);
         let mut survey = Assembly::new(self.space);
         let room = KeepBudget::of(input.size());
@@ -164,7 +164,7 @@ impl Assembly {
         Ok(())
     }
 
-    fn finish(self, pass: &Pass<'_>) -> Result<Found> {
+    fn finish(self, pass: &Pass<'_>) -> Result<PassResult> {
         let Assembly { buffers, regions, fragment, shapes, marks, mut told, mut issues } = self;
         told.sort();
         let buffers = buffers.finish()?;
@@ -175,7 +175,7 @@ impl Assembly {
         let shapes = timed(pass.progress, Step::Scan, || shapes.finish());
         let (marked, notices, forgotten) = marks.finish();
         forgotten.into_iter().for_each(|issue| issues.push(issue));
-        Ok(Found { buffers, unreadable, tail, shapes, marked, notices, told, issues })
+        Ok(PassResult { buffers, unreadable, tail, shapes, marked, notices, told, issues })
     }
 }
 

@@ -15,7 +15,7 @@ use crate::layout::header::{EVENT_ALIGNMENT, HeaderFamily};
 /// Large ones are let into memory a few at a time: read the next one when this one is dropped.
 #[derive(Debug)]
 pub struct Content<'a> {
-    held: Held<'a>,
+    held: EventBytes<'a>,
     /// What the buffer header promises and the file does not hold.
     pub fault: Option<ContentFault>,
     /// What the buffer holds and its header does not describe.
@@ -32,7 +32,7 @@ pub struct Surplus {
 }
 
 #[derive(Debug)]
-enum Held<'a> {
+enum EventBytes<'a> {
     /// In what is recycled from one buffer to the next.
     Elsewhere(&'a [u8]),
     /// Too large to be kept for recycling.
@@ -43,8 +43,8 @@ impl Content<'_> {
     /// The bytes from the first event to the end of the data.
     pub fn bytes(&self) -> &[u8] {
         match &self.held {
-            Held::Elsewhere(bytes) => bytes,
-            Held::Here(bytes, _) => bytes,
+            EventBytes::Elsewhere(bytes) => bytes,
+            EventBytes::Here(bytes, _) => bytes,
         }
     }
 }
@@ -98,20 +98,20 @@ pub fn read<'a>(
     let Some(permit) = Permit::wait_for(memory(extent, max_buffer_size)) else {
         let Filled { place, fault, surplus } = fill(input, extent, max_buffer_size, scratch)?;
         let (bytes, len) = match place {
-            Place::Stored(len) => (&scratch.stored, len),
-            Place::Expanded(len) => (&scratch.expanded, len),
+            FilledFrom::Stored(len) => (&scratch.stored, len),
+            FilledFrom::Expanded(len) => (&scratch.expanded, len),
         };
         let bytes = bytes.get(..len).unwrap_or_default();
-        return Ok(Content { held: Held::Elsewhere(bytes), fault, surplus });
+        return Ok(Content { held: EventBytes::Elsewhere(bytes), fault, surplus });
     };
     let mut scratch = Scratch::default();
     let Filled { place, fault, surplus } = fill(input, extent, max_buffer_size, &mut scratch)?;
     let (mut bytes, len) = match place {
-        Place::Stored(len) => (scratch.stored, len),
-        Place::Expanded(len) => (scratch.expanded, len),
+        FilledFrom::Stored(len) => (scratch.stored, len),
+        FilledFrom::Expanded(len) => (scratch.expanded, len),
     };
     bytes.truncate(len);
-    Ok(Content { held: Held::Here(bytes, permit), fault, surplus })
+    Ok(Content { held: EventBytes::Here(bytes, permit), fault, surplus })
 }
 
 /// Bytes of memory that it takes to read a buffer.
@@ -122,13 +122,13 @@ fn memory(extent: &BufferExtent, max_buffer_size: u32) -> usize {
 
 /// A buffer that has been read.
 struct Filled {
-    place: Place,
+    place: FilledFrom,
     fault: Option<ContentFault>,
     surplus: Option<Surplus>,
 }
 
 /// Where the event bytes of a buffer are when they have been read.
-enum Place {
+enum FilledFrom {
     /// So many bytes of [`Scratch::stored`].
     Stored(usize),
     /// So many bytes of [`Scratch::expanded`].
@@ -139,7 +139,7 @@ enum Place {
 fn fill(input: &dyn Input, extent: &BufferExtent, max_buffer_size: u32, scratch: &mut Scratch) -> Result<Filled> {
     let wanted = extent.used_len.saturating_sub(BUFFER_HEADER_LEN);
     if extent.is_compressed() && extent.used_len > max_buffer_size {
-        return Ok(Filled { place: Place::Stored(0), fault: Some(ContentFault::TooLarge(wanted)), surplus: None });
+        return Ok(Filled { place: FilledFrom::Stored(0), fault: Some(ContentFault::TooLarge(wanted)), surplus: None });
     }
     let there = extent.stored_len.saturating_sub(BUFFER_HEADER_LEN);
     let start = extent.offset + u64::from(BUFFER_HEADER_LEN);
@@ -149,7 +149,7 @@ fn fill(input: &dyn Input, extent: &BufferExtent, max_buffer_size: u32, scratch:
     }
     let (len, fault) = plain(extent, stored, wanted);
     let surplus = stored.get(len..).and_then(|behind| surplus_of(extent, behind));
-    Ok(Filled { place: Place::Stored(len), fault, surplus })
+    Ok(Filled { place: FilledFrom::Stored(len), fault, surplus })
 }
 
 /// How many of the stored bytes are event data, and why there are not as many as wanted.
@@ -175,7 +175,7 @@ fn expand(extent: &BufferExtent, stored: &[u8], wanted: u32, expanded: &mut Vec<
     });
     let left_over = stored.get(consumed - usize::from(goes_on)..).filter(|_| fault.is_none());
     let surplus = left_over.and_then(|behind| surplus_of(extent, behind));
-    Filled { place: Place::Expanded(written), fault, surplus }
+    Filled { place: FilledFrom::Expanded(written), fault, surplus }
 }
 
 /// What nothing explains of the bytes behind the data.

@@ -71,10 +71,10 @@ pub struct NamedIds {
 }
 
 /// An offset: so many bytes, and so many pointers.
-type Place = (usize, usize);
+type FieldOffset = (usize, usize);
 
 /// Events of a class that name ids at the same places: opcodes, versions from and to, process, thread.
-type Rule = (&'static [u8], u16, u16, Option<Place>, Option<Place>);
+type Rule = (&'static [u8], u16, u16, Option<FieldOffset>, Option<FieldOffset>);
 
 /// The last version that has been seen, and those that are still to come: fields are appended.
 const ANY: u16 = u16::MAX;
@@ -145,7 +145,7 @@ impl NamedIds {
         }
         let is_of = |rule: &&Rule| rule.0.contains(&opcode) && (rule.1..=rule.2).contains(&version);
         let (_, _, _, process, thread) = rules(&identity.provider).iter().find(is_of)?;
-        let offset = |place: &Option<Place>| {
+        let offset = |place: &Option<FieldOffset>| {
             let (bytes, pointers) = (*place)?;
             Some(bytes + pointers * usize::from(pointer_size))
         };

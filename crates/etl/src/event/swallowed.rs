@@ -46,7 +46,7 @@ pub fn hides_events(bytes: &[u8], starts: &Starts, times: Option<(i64, i64)>) ->
 /// before, or of the session, that began at `fallback` ticks, where there are none.
 #[cold]
 pub fn resume(bytes: &[u8], damage: u32, fallback: i64) -> Option<Gap> {
-    let mut known = Known::of(bytes, Gap::NONE);
+    let mut known = BufferMap::of(bytes, Gap::NONE);
     let end = bytes.len().div_ceil(WORD);
     known.starts.set(end);
     known.times.span.get_or_insert((fallback, fallback));
@@ -63,7 +63,7 @@ pub fn resume(bytes: &[u8], damage: u32, fallback: i64) -> Option<Gap> {
 /// `skips_first`: the header event has its own measure.
 #[cold]
 pub fn swallowed(bytes: &[u8], gap: Gap, skips_first: bool) -> Option<Swallowed> {
-    let mut known = Known::of(bytes, gap);
+    let mut known = BufferMap::of(bytes, gap);
     let mut found = Swallowed::default();
     // The end of the event that is looked into, that of the stretch a chain may fill, and where one begins.
     let (mut end, mut limit, mut first) = (known.end, known.end, None);
@@ -95,7 +95,7 @@ fn offset(words: usize) -> u32 {
 }
 
 /// What a walk shows of a buffer, by words.
-struct Known {
+struct BufferMap {
     /// Where events begin.
     starts: Bits,
     /// Those of them whose time is apart from all before them: they may be no events.
@@ -122,13 +122,13 @@ fn kind(event: &RawEvent<'_>) -> Kind {
     (event.family, flags.map_or(0, |header| header.flags.get()))
 }
 
-impl Known {
-    fn of(bytes: &[u8], gap: Gap) -> Known {
+impl BufferMap {
+    fn of(bytes: &[u8], gap: Gap) -> BufferMap {
         let end = bytes.len().div_ceil(WORD);
         let bits = || Bits::new(end + 1);
         let (starts, strange, headers, lone) = (bits(), bits(), bits(), bits());
         let (timeless, times) = (Vec::new(), Times::default());
-        let mut known = Known { starts, strange, headers, lone, timeless, times, end };
+        let mut known = BufferMap { starts, strange, headers, lone, timeless, times, end };
         for step in Walk::new(bytes, 0).across(gap) {
             match step {
                 WalkStep::Event(event) => known.add(&event),

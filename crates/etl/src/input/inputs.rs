@@ -31,7 +31,7 @@ impl InputId {
 /// The inputs of a recording, by number.
 #[derive(Debug)]
 pub struct Inputs {
-    list: Vec<Place>,
+    list: Vec<InputPlace>,
     /// The local files that are open, the one that was asked for last in front.
     open: Mutex<VecDeque<(InputId, Arc<dyn Input>)>>,
     most_open: usize,
@@ -41,7 +41,7 @@ pub struct Inputs {
 
 /// How an input is had.
 #[derive(Debug)]
-enum Place {
+enum InputPlace {
     /// A local file, opened when it is asked for.
     Local(Identity),
     /// There, whatever it is.
@@ -61,12 +61,12 @@ impl Inputs {
 
     fn push_file(&mut self, path: &Path) -> Result<()> {
         let file: Arc<dyn Input> = Arc::new(LocalFile::open(path)?);
-        let id = self.push(path, Place::Local(file.identity().clone()))?;
+        let id = self.push(path, InputPlace::Local(file.identity().clone()))?;
         self.keep(id, file);
         Ok(())
     }
 
-    fn push(&mut self, path: &Path, place: Place) -> Result<InputId> {
+    fn push(&mut self, path: &Path, place: InputPlace) -> Result<InputId> {
         let id = u16::try_from(self.len()).map(InputId).map_err(|_| too_many_inputs(path))?;
         self.list.push(place);
         Ok(id)
@@ -89,7 +89,7 @@ impl Inputs {
         let mut inputs = Inputs::local([]);
         for (address, opened) in addresses.iter().zip(opened) {
             match opened {
-                Some(input) => _ = inputs.push(address, Place::There(input))?,
+                Some(input) => _ = inputs.push(address, InputPlace::There(input))?,
                 None => inputs.push_file(address)?,
             }
         }
@@ -98,7 +98,7 @@ impl Inputs {
 
     /// Local files that were opened before; none is opened now.
     pub fn local(identities: impl IntoIterator<Item = Identity>) -> Inputs {
-        Inputs::new(identities.into_iter().map(Place::Local).collect(), Since::Opened)
+        Inputs::new(identities.into_iter().map(InputPlace::Local).collect(), Since::Opened)
     }
 
     /// What a plan names, which another process may have made. Local files are opened when they are asked for; of
@@ -113,12 +113,12 @@ impl Inputs {
         begin: &dyn Fn(u64),
         progress: &dyn Progress,
     ) -> Result<Inputs> {
-        let mut list: Vec<Place> = identities.into_iter().map(Place::Local).collect();
+        let mut list: Vec<InputPlace> = identities.into_iter().map(InputPlace::Local).collect();
         let wanted: Vec<(usize, Identity)> = (0..)
             .zip(0..)
             .zip(&list)
             .filter_map(|((position, id), place)| match place {
-                Place::Local(identity) if needed(InputId(id)) => Some((position, identity.clone())),
+                InputPlace::Local(identity) if needed(InputId(id)) => Some((position, identity.clone())),
                 _ => None,
             })
             .collect();
@@ -129,17 +129,17 @@ impl Inputs {
             if *input.identity() != identity {
                 return Err(changed(&identity.source, Since::Planned));
             }
-            list[position] = Place::There(input);
+            list[position] = InputPlace::There(input);
         }
         Ok(Inputs::new(list, Since::Planned))
     }
 
     /// Inputs of the caller's own kind.
     pub fn of(inputs: impl IntoIterator<Item = Arc<dyn Input>>) -> Inputs {
-        Inputs::new(inputs.into_iter().map(Place::There).collect(), Since::Opened)
+        Inputs::new(inputs.into_iter().map(InputPlace::There).collect(), Since::Opened)
     }
 
-    fn new(list: Vec<Place>, since: Since) -> Inputs {
+    fn new(list: Vec<InputPlace>, since: Since) -> Inputs {
         Inputs { list, open: Mutex::default(), most_open: local::most_open(), since }
     }
 
@@ -156,8 +156,8 @@ impl Inputs {
     /// What was opened, in order.
     pub fn identities(&self) -> impl Iterator<Item = &Identity> {
         self.list.iter().map(|place| match place {
-            Place::Local(identity) => identity,
-            Place::There(input) => input.identity(),
+            InputPlace::Local(identity) => identity,
+            InputPlace::There(input) => input.identity(),
         })
     }
 
@@ -168,8 +168,8 @@ impl Inputs {
     pub fn get(&self, id: InputId) -> Result<Arc<dyn Input>> {
         let place = self.list.get(id.index()).ok_or_else(|| no_such_input(id, self.len()))?;
         let identity = match place {
-            Place::There(input) => return Ok(Arc::clone(input)),
-            Place::Local(identity) => identity,
+            InputPlace::There(input) => return Ok(Arc::clone(input)),
+            InputPlace::Local(identity) => identity,
         };
         if let Some(open) = self.already_open(id) {
             return Ok(open);
@@ -184,8 +184,8 @@ impl Inputs {
     /// [`ErrorKind::Internal`] when one has changed.
     pub fn check_unchanged(&self) -> Result<()> {
         self.list.iter().try_for_each(|place| match place {
-            Place::Local(identity) => local::check_unchanged(identity, self.since),
-            Place::There(input) => input.check_unchanged(),
+            InputPlace::Local(identity) => local::check_unchanged(identity, self.since),
+            InputPlace::There(input) => input.check_unchanged(),
         })
     }
 

@@ -14,7 +14,7 @@ use super::address::Address;
 use super::container::{Archive, Format, MemberInput, MemberPlace, Spool, SpoolLimit, decoder_fault};
 use super::local::{self, LocalFile};
 use super::memory::MemoryInput;
-use super::shared::{Place, SharedMembers};
+use super::shared::{SharedMembers, UnpackedRange};
 
 /// How inputs are had that are no plain files.
 #[derive(Clone, Debug, Default)]
@@ -170,7 +170,7 @@ impl Opener<'_> {
                 containers.entry(container).or_default().push((position, address.clone(), member));
             }
         }
-        let (mut spool, mut held) = (None, Held::default());
+        let (mut spool, mut held) = (None, OpenMembers::default());
         for (container, wanted) in containers {
             self.open_members(&container, wanted, &mut spool, &mut held)?;
         }
@@ -192,7 +192,7 @@ impl Opener<'_> {
         container: &Address,
         wanted: Wanted,
         spool: &mut Option<Spool>,
-        held: &mut Held,
+        held: &mut OpenMembers,
     ) -> Result<()> {
         let archive = open_archive(container, self.options, self.progress)?;
         let of_archive = archive.input().identity();
@@ -255,7 +255,13 @@ impl Opener<'_> {
 
     /// Where a member lies that others are unpacked with, now or before; `None` where it has to be unpacked by itself, as all do
     /// that are packed by themselves.
-    fn shared(&self, archive: &Archive, container: &Address, index: usize, address: &Address) -> Result<Option<Place>> {
+    fn shared(
+        &self,
+        archive: &Archive,
+        container: &Address,
+        index: usize,
+        address: &Address,
+    ) -> Result<Option<UnpackedRange>> {
         let Some(mut shelf) = self.options.shared.shelf(container) else { return Ok(None) };
         let mut place = shelf.place(archive, index, address)?;
         if place.is_none() {
@@ -274,7 +280,7 @@ impl Opener<'_> {
 
 /// Members that are open.
 #[derive(Default)]
-struct Held {
+struct OpenMembers {
     open: Vec<(usize, MemberInput)>,
     spooled: Vec<(usize, Identity, Range<u64>, Option<Identity>)>,
 }

@@ -34,21 +34,21 @@ struct SharedArchive {
 pub(super) struct Shelf {
     /// Names of those that some recording may still ask for.
     wanted: BTreeSet<String>,
-    known: Option<Known>,
+    known: Option<KnownArchive>,
 }
 
 /// What is known of an archive as it is now.
 #[derive(Debug)]
-struct Known {
+struct KnownArchive {
     archive: Identity,
     /// Of each stream that several wanted members lie in, these, in the order in which they lie there.
     streams: BTreeMap<usize, Vec<usize>>,
     /// What came of members that were unpacked, by name.
-    unpacked: BTreeMap<String, Result<Place>>,
+    unpacked: BTreeMap<String, Result<UnpackedRange>>,
 }
 
 /// Unpacked bytes, and where among them those of a member are.
-pub(super) type Place = (Arc<Unpacked>, Range<u64>);
+pub(super) type UnpackedRange = (Arc<Unpacked>, Range<u64>);
 
 impl SharedMembers {
     /// For recordings with these inputs. Archives of which only one member is among them are left to themselves.
@@ -121,7 +121,7 @@ impl Shelf {
     ///
     /// # Errors
     /// What keeps the member from being read, which is at `address`.
-    pub(super) fn place(&self, archive: &Archive, index: usize, address: &Address) -> Result<Option<Place>> {
+    pub(super) fn place(&self, archive: &Archive, index: usize, address: &Address) -> Result<Option<UnpackedRange>> {
         let known = self.known.as_ref().filter(|known| known.archive == *archive.input().identity());
         match known.and_then(|known| known.unpacked.get(name(archive, index))) {
             None => Ok(None),
@@ -172,7 +172,8 @@ impl Shelf {
         }
         streams.retain(|_, members| members.len() > 1);
         streams.values_mut().for_each(|members| members.sort_by_key(|&index| archive.lies_at(index)));
-        self.known = Some(Known { archive: archive.input().identity().clone(), streams, unpacked: BTreeMap::new() });
+        self.known =
+            Some(KnownArchive { archive: archive.input().identity().clone(), streams, unpacked: BTreeMap::new() });
     }
 
     /// Unpacks members in one go. What is wrong with one that is damaged is told to whoever asks for it.

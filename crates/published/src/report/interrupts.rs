@@ -7,7 +7,7 @@ use std::fmt;
 use base::error::Result;
 use conversion::read_columns;
 
-use super::modules::{Modules, Place};
+use super::modules::{AddressPlace, Modules};
 use super::source::Source;
 use super::tally::{Ranked, Tally};
 
@@ -107,8 +107,8 @@ pub(super) fn interrupts(source: &Source<'_>, modules: &Modules) -> Result<Inter
         let Some((interrupt, to)) = row.name.and_then(Interrupt::of).zip(row.to) else { return };
         let machine = source.machine(row.input);
         let module = row.routine.and_then(|routine| match modules.at(machine, None, routine, to) {
-            Place::Module(name) => name,
-            Place::Method | Place::Nowhere => None,
+            AddressPlace::Module(name) => name,
+            AddressPlace::Method | AddressPlace::Nowhere => None,
         });
         let length = row.from.and_then(|from| u64::try_from(to.checked_sub(from)?).ok());
         tally.of(&Driver { interrupt, module }).count_one(length.unwrap_or(0));

@@ -25,7 +25,7 @@ pub(super) struct Modules {
 
 /// Whether and where an address was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Place<'a> {
+pub(super) enum AddressPlace<'a> {
     /// In a module of this name, or in one without.
     Module(Option<&'a str>),
     /// In a method of .NET, and in no module: compiled while the process ran, or of a module of which the trace does not tell.
@@ -75,12 +75,12 @@ impl Modules {
     }
 
     /// Where an address of a process of a machine lies: in its own modules, else in those of the kernel, else in its methods.
-    pub(super) fn at(&self, machine: i64, process: Option<i64>, address: i64, time: i64) -> Place<'_> {
+    pub(super) fn at(&self, machine: i64, process: Option<i64>, address: i64, time: i64) -> AddressPlace<'_> {
         let module = |process| self.module((machine, process), address, time);
         let own = process.filter(|process| *process != 0).and_then(module);
         own.or_else(|| module(0)).unwrap_or_else(|| {
             let is_of_method = |process| self.methods.holding((machine, process), address, time).next().is_some();
-            if process.is_some_and(is_of_method) { Place::Method } else { Place::Nowhere }
+            if process.is_some_and(is_of_method) { AddressPlace::Method } else { AddressPlace::Nowhere }
         })
     }
 
@@ -91,11 +91,11 @@ impl Modules {
     }
 
     /// The module of a process that has an address; of several the one that was loaded last.
-    fn module(&self, process: (i64, i64), address: i64, time: i64) -> Option<Place<'_>> {
+    fn module(&self, process: (i64, i64), address: i64, time: i64) -> Option<AddressPlace<'_>> {
         let names = |area: &Area| self.names.get(usize::try_from(area.means).ok()?);
         let holding = self.images.holding(process, address, time);
         let last = holding.min_by_key(|area| (Reverse((area.from, area.base)), names(area).map(|(path, _)| path)))?;
-        Some(Place::Module(names(last).and_then(|(_, name)| name.as_deref())))
+        Some(AddressPlace::Module(names(last).and_then(|(_, name)| name.as_deref())))
     }
 
     /// Spans of modules and methods that the report had no room for.
@@ -164,26 +164,29 @@ mod tests {
     fn an_address_lies_in_the_module_that_was_there() {
         let modules = modules();
         let at = |process, address, time| modules.at(0, process, address, time);
-        assert_eq!(at(Some(7), 0x10bf, 49), Place::Module(Some("a.dll")));
-        assert_eq!((at(Some(7), 0x10bf, 50), at(Some(7), 0xfff, 5)), (Place::Nowhere, Place::Nowhere));
-        assert_eq!(at(Some(7), 0x1020, 60), Place::Module(Some("b.dll")), "loaded last");
-        assert_eq!(at(Some(7), 0x1020, 20), Place::Module(Some("b.dll")), "of the higher base");
+        assert_eq!(at(Some(7), 0x10bf, 49), AddressPlace::Module(Some("a.dll")));
+        assert_eq!((at(Some(7), 0x10bf, 50), at(Some(7), 0xfff, 5)), (AddressPlace::Nowhere, AddressPlace::Nowhere));
+        assert_eq!(at(Some(7), 0x1020, 60), AddressPlace::Module(Some("b.dll")), "loaded last");
+        assert_eq!(at(Some(7), 0x1020, 20), AddressPlace::Module(Some("b.dll")), "of the higher base");
         assert_eq!(
             (at(Some(7), -0x8000, 5), at(None, -0x7001, 5), at(None, -0x7000, 5)),
-            (Place::Module(None), Place::Module(None), Place::Nowhere)
+            (AddressPlace::Module(None), AddressPlace::Module(None), AddressPlace::Nowhere)
         );
-        assert_eq!(at(None, 0x1000, 5), Place::Nowhere);
-        assert_eq!(at(Some(7), i64::MIN, 5), Place::Nowhere);
+        assert_eq!(at(None, 0x1000, 5), AddressPlace::Nowhere);
+        assert_eq!(at(Some(7), i64::MIN, 5), AddressPlace::Nowhere);
     }
 
     #[test]
     fn an_address_in_a_method_and_a_module_lies_in_the_module() {
         let modules = modules();
         let at = |process, address, time| modules.at(0, process, address, time);
-        assert_eq!((at(Some(7), 0x10c0, 49), at(Some(7), 0x10c0, 50)), (Place::Module(Some("a.dll")), Place::Method));
-        assert_eq!((at(Some(7), 0x113f, 5), at(Some(7), 0x1140, 5)), (Place::Method, Place::Nowhere));
-        assert_eq!((at(Some(8), 0x113f, 5), at(None, 0x113f, 5)), (Place::Nowhere, Place::Nowhere));
-        assert_eq!(modules.at(1, Some(7), 0x10c0, 50), Place::Nowhere, "of another machine");
+        assert_eq!(
+            (at(Some(7), 0x10c0, 49), at(Some(7), 0x10c0, 50)),
+            (AddressPlace::Module(Some("a.dll")), AddressPlace::Method)
+        );
+        assert_eq!((at(Some(7), 0x113f, 5), at(Some(7), 0x1140, 5)), (AddressPlace::Method, AddressPlace::Nowhere));
+        assert_eq!((at(Some(8), 0x113f, 5), at(None, 0x113f, 5)), (AddressPlace::Nowhere, AddressPlace::Nowhere));
+        assert_eq!(modules.at(1, Some(7), 0x10c0, 50), AddressPlace::Nowhere, "of another machine");
         let method = |process, address| modules.method((0, process), address, 5);
         assert_eq!((method(7, 0x10c0), method(7, -0x8000), method(8, 0x10c0)), (Some(4), Some(5), None));
     }

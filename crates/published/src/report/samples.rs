@@ -9,7 +9,7 @@ use conversion::sidecar::dimensions::MethodRow;
 use super::axis::Axis;
 use super::cpu::IDLE;
 use super::interrupts::Interrupt;
-use super::modules::{Modules, Place};
+use super::modules::{AddressPlace, Modules};
 use super::source::Source;
 use super::tally::{Ranked, Tally};
 use super::who::{Name, Who};
@@ -115,7 +115,7 @@ read_columns! {
 #[derive(Default)]
 struct Sums<'a> {
     processes: Tally<Name<'a>>,
-    places: HashMap<Place<'a>, u64>,
+    places: HashMap<AddressPlace<'a>, u64>,
     /// By the row of the method.
     methods: HashMap<u32, u64>,
     idle: u64,
@@ -135,7 +135,7 @@ impl<'a> Sums<'a> {
         if let Some(bin) = axis.bin(time) {
             amounts.draw(bin, 1);
         }
-        let place = address.map_or(Place::Nowhere, |address| modules.at(machine, id, address, time));
+        let place = address.map_or(AddressPlace::Nowhere, |address| modules.at(machine, id, address, time));
         add_one(self.places.entry(place).or_default());
         let method = id.zip(address).and_then(|(id, address)| modules.method((machine, id), address, time));
         if let Some(method) = method {
@@ -148,13 +148,13 @@ fn add_one(count: &mut u64) {
     *count = count.saturating_add(1);
 }
 
-fn by_module(places: HashMap<Place<'_>, u64>) -> Ranked {
+fn by_module(places: HashMap<AddressPlace<'_>, u64>) -> Ranked {
     let mut tally = Tally::default();
     for (place, samples) in places {
         let name = match place {
-            Place::Module(name) => name.unwrap_or("module without a name"),
-            Place::Method => METHODS,
-            Place::Nowhere => NO_MODULE,
+            AddressPlace::Module(name) => name.unwrap_or("module without a name"),
+            AddressPlace::Method => METHODS,
+            AddressPlace::Nowhere => NO_MODULE,
         };
         tally.of(name).count(samples, [samples, 0, 0, 0, 0, 0]);
     }

@@ -41,12 +41,12 @@ type Likeness = (Guid, [u8; ENVELOPE_BYTES], usize);
 /// on their order and must not be seen.
 #[derive(Debug, Default)]
 pub struct ChunkPayloads {
-    held: Mutex<Held>,
+    held: Mutex<LastPayloads>,
     given: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct LastPayloads {
     last: HashMap<Likeness, ChunkPayload>,
     bytes: usize,
 }
@@ -69,17 +69,17 @@ impl ChunkPayloads {
         ChunkPayload { number: self.given.fetch_add(1, Ordering::Relaxed), bytes: Arc::from(payload) }
     }
 
-    fn with_held<T>(&self, use_it: impl FnOnce(&mut Held) -> T) -> T {
+    fn with_held<T>(&self, use_it: impl FnOnce(&mut LastPayloads) -> T) -> T {
         use_it(&mut self.held.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Held {
+impl LastPayloads {
     /// Where there is no room, the others go: they are no more than a short cut.
     fn hold(&mut self, likeness: Likeness, payload: ChunkPayload) {
         let bytes = payload.bytes.len() + OVERHEAD;
         if self.bytes + bytes > MAX_HELD_BYTES {
-            *self = Held::default();
+            *self = LastPayloads::default();
         }
         // One that replaces another has its length.
         if self.last.insert(likeness, payload).is_none() {

@@ -21,16 +21,16 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// What has been written of one trace and is not published yet. Those of several traces can be given up together.
 #[derive(Clone, Debug, Default)]
 pub struct CleanupRegistry {
-    place: Arc<Place>,
+    place: Arc<TargetSlot>,
     family: Arc<Family>,
 }
 
-type Place = Mutex<Option<CleanupTarget>>;
+type TargetSlot = Mutex<Option<CleanupTarget>>;
 
 /// The registries of a process that are given up together; the first one is not in the list.
 #[derive(Debug, Default)]
 struct Family {
-    others: Mutex<Vec<Weak<Place>>>,
+    others: Mutex<Vec<Weak<TargetSlot>>>,
     is_abandoned: AtomicBool,
 }
 
@@ -90,7 +90,7 @@ impl CleanupRegistry {
     pub fn abandon(&self) {
         // No publication begins while those that have begun are waited for.
         self.family.is_abandoned.store(true, Ordering::SeqCst);
-        let others: Vec<Arc<Place>> = self.family.others().iter().filter_map(Weak::upgrade).collect();
+        let others: Vec<Arc<TargetSlot>> = self.family.others().iter().filter_map(Weak::upgrade).collect();
         let mut temporary = Vec::new();
         for place in others.iter().chain([&self.place]) {
             let mut held = locked(place);
@@ -145,13 +145,13 @@ impl CleanupRegistry {
 }
 
 impl Family {
-    fn others(&self) -> MutexGuard<'_, Vec<Weak<Place>>> {
+    fn others(&self) -> MutexGuard<'_, Vec<Weak<TargetSlot>>> {
         // A list of places is whole after any of its changes.
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn locked(place: &Place) -> MutexGuard<'_, Option<CleanupTarget>> {
+fn locked(place: &TargetSlot) -> MutexGuard<'_, Option<CleanupTarget>> {
     // A path is whole or not there.
     place.lock().unwrap_or_else(PoisonError::into_inner)
 }

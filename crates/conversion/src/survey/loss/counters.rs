@@ -67,7 +67,7 @@ struct Seam {
 
 /// Where the numbers that no buffer has lie in a ring.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum HolePlace {
     /// Below that of the oldest buffer.
     BeforeOldest,
     /// Next to the lowest or the highest number.
@@ -87,14 +87,14 @@ impl Seam {
         Some(Seam { lowest, highest, oldest, oldest_ticks, width: u64::from(file.session.cpu_count.max(1)) })
     }
 
-    fn place(self, gap: &SequenceGap) -> Place {
+    fn place(self, gap: &SequenceGap) -> HolePlace {
         let last = gap.first.saturating_add_unsigned(gap.missing);
         match () {
             // A row for several stretches says where the first one begins alone.
-            () if last <= self.oldest && gap.stretches == 1 => Place::BeforeOldest,
-            () if gap.first.abs_diff(self.lowest) <= self.width => Place::BesideSeam,
-            () if self.highest.abs_diff(last) < self.width => Place::BesideSeam,
-            () => Place::Between,
+            () if last <= self.oldest && gap.stretches == 1 => HolePlace::BeforeOldest,
+            () if gap.first.abs_diff(self.lowest) <= self.width => HolePlace::BesideSeam,
+            () if self.highest.abs_diff(last) < self.width => HolePlace::BesideSeam,
+            () => HolePlace::Between,
         }
     }
 }
@@ -114,12 +114,12 @@ fn missing_numbers(session: &SessionSpan<'_>, gap: &SequenceGap, seam: Option<Se
         count: Some(gap.missing),
         ..LossRow::new(LossKind::SequenceGap, "buffers", evidence)
     };
-    if let Some(seam) = seam.filter(|seam| seam.place(gap) == Place::BeforeOldest) {
+    if let Some(seam) = seam.filter(|seam| seam.place(gap) == HolePlace::BeforeOldest) {
         let note = "below the number of the buffer that was written first: overwritten, or never filled";
         let row = LossRow { kind: LossKind::CircularOverwrite, note, ..row };
         return row.between(Some(session.start_ns), Some(session.ns(seam.oldest_ticks)));
     }
-    let note = if seam.is_some_and(|seam| seam.place(gap) == Place::BesideSeam) {
+    let note = if seam.is_some_and(|seam| seam.place(gap) == HolePlace::BesideSeam) {
         "beside the seam of the ring: as likely overwritten, or not yet written, as never filled"
     } else {
         "a number can be spent on a buffer that was never filled"

@@ -26,7 +26,7 @@ use crate::input::access::Input;
 #[derive(Debug)]
 pub(super) struct CabinetDirectory {
     folders: Vec<Folder>,
-    places: Vec<Place>,
+    places: Vec<FileInFolder>,
     /// Bytes that stand before the data of every block.
     block_reserve: u8,
 }
@@ -40,13 +40,13 @@ struct Folder {
 
 /// Where a file is.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct FileInFolder {
     folder: u16,
     offset: u32,
     size: u32,
 }
 
-impl Place {
+impl FileInFolder {
     fn end(self) -> u64 {
         u64::from(self.offset) + u64::from(self.size)
     }
@@ -95,7 +95,7 @@ impl CabinetDirectory {
         Ok((directory, members.finish()))
     }
 
-    fn obstacle(&self, place: Place) -> Option<Obstacle> {
+    fn obstacle(&self, place: FileInFolder) -> Option<Obstacle> {
         let folder = self.folders.get(usize::from(place.folder));
         match folder.map(|folder| Method::of(folder.packing)) {
             None => Some(Obstacle::Split),
@@ -108,7 +108,7 @@ impl CabinetDirectory {
     fn refuse_overlaps(&self, path: &Path) -> Result<()> {
         let mut places = self.places.clone();
         places.sort_by_key(|place| (place.folder, place.offset, place.size));
-        let overlap = |two: &[Place]| {
+        let overlap = |two: &[FileInFolder]| {
             two[0].folder == two[1].folder && two[0].folder < SHARED && two[0].end() > u64::from(two[1].offset)
         };
         if places.windows(2).any(overlap) { Err(damaged("files of the cabinet overlap", path)) } else { Ok(()) }
@@ -193,10 +193,10 @@ fn folder(from: &mut Cursor<'_>, reserve: u8) -> io::Result<Folder> {
     Ok(Folder { offset: long(&bytes, 0), blocks: word(4), packing: word(6) })
 }
 
-fn file(from: &mut Cursor<'_>) -> io::Result<(Place, Vec<u8>)> {
+fn file(from: &mut Cursor<'_>) -> io::Result<(FileInFolder, Vec<u8>)> {
     let bytes: [u8; 16] = array(from)?;
     let folder = u16::from_le_bytes([bytes[8], bytes[9]]);
-    Ok((Place { size: long(&bytes, 0), offset: long(&bytes, 4), folder }, text(from)?))
+    Ok((FileInFolder { size: long(&bytes, 0), offset: long(&bytes, 4), folder }, text(from)?))
 }
 
 /// A name up to its zero.

@@ -22,7 +22,7 @@ pub use archive::{Archive, Stored};
 pub(super) use fault::of_decoder as decoder_fault;
 pub use format::Format;
 pub use member::{Member, Obstacle};
-pub(super) use opened::{MemberInput, Place as MemberPlace};
+pub(super) use opened::{MemberInput, MemberPlace};
 pub use spool::SpoolLimit;
 pub(super) use spool::{Spool, Unpacked};
 pub use stream::name_within;

@@ -14,13 +14,13 @@ pub(in crate::input) struct MemberInput {
     pub(in crate::input) identity: Identity,
     /// Where its first byte is.
     pub(in crate::input) start: u64,
-    pub(in crate::input) place: Place,
+    pub(in crate::input) place: MemberPlace,
     pub(in crate::input) since: Since,
 }
 
 /// Where the bytes of a member are.
 #[derive(Debug)]
-pub(in crate::input) enum Place {
+pub(in crate::input) enum MemberPlace {
     /// In the archive, as they are.
     Archive(Arc<dyn Input>),
     /// Unpacked; the archive, if it is a local file, must stay as it was all the same.
@@ -38,8 +38,8 @@ impl Input for MemberInput {
             return Err(self.changed().at_offset(offset));
         };
         match &self.place {
-            Place::Archive(archive) => archive.read_into(start, target),
-            Place::Spool(bytes, _) => bytes.read_exact_at(target, start).map_err(|cause| {
+            MemberPlace::Archive(archive) => archive.read_into(start, target),
+            MemberPlace::Spool(bytes, _) => bytes.read_exact_at(target, start).map_err(|cause| {
                 Error::new(ErrorKind::Output, "cannot read back what was unpacked into a temporary file")
                     .in_file(self.path())
                     .at_offset(offset)
@@ -50,9 +50,9 @@ impl Input for MemberInput {
 
     fn check_unchanged(&self) -> Result<()> {
         match &self.place {
-            Place::Archive(archive) => archive.check_unchanged(),
-            Place::Spool(_, Some(archive)) => local::check_unchanged(archive, self.since),
-            Place::Spool(_, None) => Ok(()),
+            MemberPlace::Archive(archive) => archive.check_unchanged(),
+            MemberPlace::Spool(_, Some(archive)) => local::check_unchanged(archive, self.since),
+            MemberPlace::Spool(_, None) => Ok(()),
         }
     }
 

@@ -26,12 +26,12 @@ use crate::input::access::Input;
 /// A zip archive, and where its members are.
 pub(super) struct ZipDirectory {
     archive: ZipArchive<At>,
-    places: Vec<Place>,
+    places: Vec<ZipEntry>,
 }
 
 /// Where a member is.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ZipEntry {
     method: CompressionMethod,
     wayfinder: ZipArchiveEntryWayfinder,
     offset: u64,
@@ -79,7 +79,7 @@ impl ZipDirectory {
             let name = record.file_path();
             members.push(name.as_bytes(), Some(record.uncompressed_size_hint()), obstacle(&record), path)?;
             let (method, wayfinder, crc32) = (record.compression_method(), record.wayfinder(), record.crc32());
-            places.push(Place { method, wayfinder, offset: record.local_header_offset(), crc32 });
+            places.push(ZipEntry { method, wayfinder, offset: record.local_header_offset(), crc32 });
         }
         // Archives of more than 65,535 members may count them modulo 65,536.
         if (records ^ archive.entries_hint()) & 0xFFFF != 0 {
@@ -154,12 +154,12 @@ impl ZipDirectory {
         self.archive.get_ref().0.path()
     }
 
-    fn place(&self, index: usize) -> Result<Place> {
+    fn place(&self, index: usize) -> Result<ZipEntry> {
         self.places.get(index).copied().ok_or_else(|| Error::bug("a member has no place in its archive"))
     }
 
     /// The packed bytes of a member.
-    fn data(&self, place: &Place) -> Result<Range<u64>> {
+    fn data(&self, place: &ZipEntry) -> Result<Range<u64>> {
         let entry = self.archive.get_entry(place.wayfinder).map_err(|cause| no_directory(cause, self.path()))?;
         let (start, end) = entry.compressed_data_range();
         if start > end || end > self.archive.get_ref().0.size() {
