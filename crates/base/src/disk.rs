@@ -75,6 +75,11 @@ pub fn sync(file: &File) -> io::Result<()> {
     }
 }
 
+/// [`absolute`] as text.
+pub fn absolute_text(path: &Path) -> String {
+    absolute(path).display().to_string()
+}
+
 /// The same path from any folder; as it is where the system cannot say what folder this is.
 pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use base::disk::absolute;
+use base::disk::absolute_text;
 use base::error::{Error, ErrorKind, Result};
 use base::names::NameFrom;
 use base::settings::{self, Recorded, Setting, SettingGroup};
@@ -84,10 +84,7 @@ pub const CHECKS: SettingGroup<BatchOptions> = SettingGroup {
         .recorded(Recorded::Run, |options| Some(options.on_bad_input.word().into())),
         Row::path("quarantine-dir", "DIR", |options, path| options.quarantine_dir = Some(path))
             .help("Folder that gets a JSON record of each input in quarantine, and loses it once the input can be read; made if missing")
-            .recorded(Recorded::Run, |options| {
-                let absolute = options.quarantine_dir.as_deref().map(absolute);
-                Some(absolute.map(|path| path.display().to_string()).into())
-            }),
+            .recorded(Recorded::Run, |options| Some(options.quarantine_dir.as_deref().map(absolute_text).into())),
     ],
 };
 

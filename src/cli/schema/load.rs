@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::readable::count::counted;
-use columnar::output::{LocalStore, Store as _};
 use schema::catalog::SchemaCatalog;
 use schema::files::SkippedSchema;
 use schema::load::{self, SchemaSet};
@@ -83,9 +84,10 @@ impl LoadedSchemas {
 /// [`ErrorKind::Usage`] when it cannot be read or is none.
 pub(in crate::cli) fn read_lock(file: &Path) -> Result<SchemaLock> {
     let failure = |what: &str| Error::new(ErrorKind::Usage, what).with_code(ErrorCode::UnusableSchema).in_file(file);
-    let content = LocalStore::new(file)
-        .get("", MAX_LOCK as u64)
-        .map_err(|cause| failure("cannot read the schema lock").caused_by(cause))?;
+    // A pipe will do: how long it is shows when it has been read.
+    let mut content = Vec::new();
+    let read = File::open(file).and_then(|open| open.take(MAX_LOCK as u64 + 1).read_to_end(&mut content));
+    read.map_err(|cause| failure("cannot read the schema lock").caused_by(cause))?;
     SchemaLock::read(&content).map_err(|fault| failure("expected a schema lock").caused_by(fault.to_string()))
 }
 
@@ -151,6 +153,17 @@ fn warn(skipped: &[SkippedSchema], console: Console) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_lock_may_come_through_a_pipe() {
+        use std::io::Write;
+        use std::os::fd::AsRawFd;
+        let (from, mut to) = std::io::pipe().unwrap();
+        to.write_all(format!("{}\n", SchemaLock::FIRST_LINE).as_bytes()).unwrap();
+        drop(to);
+        assert!(read_lock(Path::new(&format!("/dev/fd/{}", from.as_raw_fd()))).is_ok());
+    }
 
     #[test]
     fn the_variable_holds_several_paths() {

@@ -55,12 +55,16 @@ impl Store for LocalStore {
     }
 
     fn open(&self, path: &str) -> io::Result<Arc<dyn StoredFile>> {
-        let file = File::open(self.location(path))?;
-        let found = file.metadata()?;
-        if found.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
+        let location = self.location(path);
+        if !fs::metadata(&location)?.is_file() {
+            // To open a pipe waits for its other end.
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "expected a file, found a folder, a pipe or a device",
+            ));
         }
-        Ok(Arc::new(LocalFile { bytes: found.len(), file: Mutex::new(file) }))
+        let file = File::open(location)?;
+        Ok(Arc::new(LocalFile { bytes: file.metadata()?.len(), file: Mutex::new(file) }))
     }
 
     fn put(&self, path: &str, content: &[u8]) -> Result<()> {

@@ -207,5 +207,10 @@ mod tests {
             assert_eq!(store.kind("link").unwrap(), EntryKind::Other);
             assert!(store.has("link/one"));
         }
+        #[cfg(target_os = "linux")]
+        {
+            rustix::fs::mkfifoat(rustix::fs::CWD, folder.path().join("pipe"), 0o600.into()).unwrap();
+            assert!(!store.has("pipe"), "nobody waits for the other end of a pipe");
+        }
     }
 }

@@ -89,7 +89,7 @@ pub fn run(context: &RunContext, files: &[FileSurvey], started: (SystemTime, Ins
         threads: context.threads as u64,
         memory_bytes: context.memory,
         host: host_name(),
-        output: base::disk::absolute(&context.out).display().to_string(),
+        output: base::disk::absolute_text(&context.out),
         inputs: files.iter().map(|file| file.identity.source.absolute()).collect(),
         modified: files.iter().map(|file| modified(file.identity.modified)).collect(),
         options: context.options.clone(),

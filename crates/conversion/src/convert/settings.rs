@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::str::FromStr;
 
-use base::disk::absolute;
+use base::disk::absolute_text;
 use base::settings::{Recorded, Setting, SettingGroup};
 use base::sizes::{parse_size, size_text};
 use base::words::Words;
@@ -243,7 +243,7 @@ pub const SPOOL: SettingGroup<ConvertOptions> = SettingGroup {
     settings: &[
         Row::path("spool-dir", "DIR", |options, path| options.open.spool_dir = Some(path))
             .help("Folder for the temporary file that members of archives are unpacked to [default: the output folder]")
-            .recorded(Recorded::Run, |options| Some(json!(options.open.spool_dir.as_deref().map(absolute)))),
+            .recorded(Recorded::Run, |options| Some(json!(options.open.spool_dir.as_deref().map(absolute_text)))),
         Row::text("max-spool", "SIZE", |options, text| {
             options.open.max_spool = Some(parse_size(text)?);
             Ok(())
@@ -334,4 +334,19 @@ fn given_texts(values: &[impl Display]) -> Option<Value> {
 
 fn numbers(sets: &[NumberSet]) -> Value {
     text(NumberSet::union(sets.iter()).as_ref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_whose_name_is_no_text_is_recorded() {
+        use std::os::unix::ffi::OsStringExt;
+        let mut options = ConvertOptions::default();
+        options.open.spool_dir = Some(std::ffi::OsString::from_vec(b"/spool\xFF".to_vec()).into());
+        let record = base::settings::record(&ALL, &options, Recorded::Run);
+        assert_eq!(record.get("spool_dir"), Some(&json!("/spool\u{FFFD}")));
+    }
 }
