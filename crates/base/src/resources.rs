@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::thread::available_parallelism;
 
 use rayon::ThreadPool;
@@ -20,9 +21,10 @@ const SHARE: u64 = 4;
 /// Stack of a worker in bytes. One that waits for a part of its job takes up work of other jobs meanwhile.
 const STACK: usize = 8 << 20;
 
-/// The threads that this process may use; on Linux its control group counts.
+/// The threads that this process may use; on Linux its control group counts. The system is asked once.
 pub fn default_threads() -> usize {
-    available_parallelism().map_or(1, usize::from)
+    static THREADS: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, usize::from));
+    *THREADS
 }
 
 /// A pool of so many workers.
@@ -38,11 +40,12 @@ pub fn pool(threads: usize) -> Result<ThreadPool> {
         .map_err(|cause| Error::new(ErrorKind::Internal, "cannot start the worker threads").caused_by(cause))
 }
 
-/// The default memory budget in bytes.
+/// The default memory budget in bytes. The system is asked once.
 pub fn default_memory(threads: usize) -> u64 {
     // Elsewhere anybody might make a folder of that name.
-    let present = if cfg!(target_os = "linux") { memory_present(Path::new("/")) } else { None };
-    memory_within(threads, present)
+    static PRESENT: LazyLock<Option<u64>> =
+        LazyLock::new(|| if cfg!(target_os = "linux") { memory_present(Path::new("/")) } else { None });
+    memory_within(threads, *PRESENT)
 }
 
 fn memory_within(threads: usize, present: Option<u64>) -> u64 {
