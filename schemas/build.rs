@@ -90,18 +90,18 @@ fn main() {
     fs::write(out.join("schema_index.rs"), code).expect("OUT_DIR is writable");
 }
 
-/// What tells these schemas from others.
+/// A hash that distinguishes these schemas from others.
 fn identity_code(schemas: &Path) -> String {
     let texts = ["classes", "overrides", "kept", "recurring", "fields", "codes", "names", "hooks", "releases"];
     let texts = texts.map(|name| schemas.join(name).with_extension("txt"));
     let content: String = folder(&schemas.join("providers")).iter().chain(&texts).map(|file| read(file)).collect();
     format!(
-        "/// What tells these schemas from others.\npub const IDENTITY: u64 = 0x{:016X};\n",
+        "/// A hash that distinguishes these schemas from others.\npub const IDENTITY: u64 = 0x{:016X};\n",
         fnv(content.as_bytes())
     )
 }
 
-/// FNV-1a: it tells sets of schemas apart, and needs no crate.
+/// FNV-1a: it distinguishes sets of schemas, and needs no crate.
 fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3))
 }

@@ -17,13 +17,13 @@ const IDS: &str = "process_id thread_id process_name attribution";
 
 /// The start of a process, version 3, of 64 bits, written by thread 1 of process 4.
 fn process(time: i64, id: u32, name: &str) -> Kernel {
-    let told = payload().u64(0).u32(id).u32(4).u32(1).i32(259).u64(0).u32(0);
-    system64(0x0301, T0 + time).version(3).pid(4).tid(1).payload(told.astr(name).wstr(""))
+    let described = payload().u64(0).u32(id).u32(4).u32(1).i32(259).u64(0).u32(0);
+    system64(0x0301, T0 + time).version(3).pid(4).tid(1).payload(described.astr(name).wstr(""))
 }
 
 fn thread(time: i64, process: u32, id: u32) -> Kernel {
-    let told = payload().u32(process).u32(id).zeros(5 * 8).u64(0).u64(0).u32(0).zeros(4);
-    system64(0x0501, T0 + time).version(3).pid(4).tid(1).payload(told)
+    let described = payload().u32(process).u32(id).zeros(5 * 8).u64(0).u64(0).u32(0).zeros(4);
+    system64(0x0501, T0 + time).version(3).pid(4).tid(1).payload(described)
 }
 
 /// A context switch, version 4: from thread 9.
@@ -83,7 +83,7 @@ fn kernel_events_are_whose_their_payload_and_the_thread_table_say() {
         // Cut off before the thread, and no thread.
         perfinfo64(0x0F2E, T0 + 70).payload(payload().u64(0x1000)),
         sample(71, u32::MAX),
-        // The idle thread, of which nothing is told.
+        // The idle thread, of which nothing is recorded.
         switch(80, 0),
         // The header goes first.
         system64(0x0F2E, T0 + 90).version(2).pid(8).tid(7).payload(payload().u64(0x1000).u32(30).u16(1).u16(0)),

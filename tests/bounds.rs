@@ -52,8 +52,8 @@ fn event_shapes_beyond_the_limit_stand_in_one_dataset() {
     let bytes = trace_of((0..SHAPES).map(|number| numbered(number).on_disk()));
     let converted = convert_with(&[&bytes], |options| options.threads = 3);
     let catalog = converted.sidecar("catalog");
-    let told_apart = catalog.lines("dataset").iter().filter(|dataset| *dataset != "Other").count();
-    assert_eq!(told_apart, 65_536);
+    let distinguished = catalog.lines("dataset").iter().filter(|dataset| *dataset != "Other").count();
+    assert_eq!(distinguished, 65_536);
     let rest: Vec<String> = catalog.lines("dataset provider_id event_id opcode event_version header_type rows");
     let rest: Vec<&String> = rest.iter().filter(|line| line.starts_with("Other")).collect();
     // The header event, whose class comes behind the groups without one, and 464 others.

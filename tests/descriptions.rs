@@ -45,7 +45,7 @@ fn with_chunks(chunks: Vec<synth::Event>) -> Converted {
 }
 
 #[test]
-fn a_manifest_that_is_no_xml_is_told() {
+fn a_manifest_that_is_no_xml_is_reported() {
     let found = with_chunks(eventsource_manifest(LAB, T0 + 2, "<m>\n<provider></m>", 100));
     let [issue] = &issues(&found, "bad_manifest")[..] else { panic!("one issue") };
     let start = format!("warning|2|manifest that provider {LAB_TEXT} wrote into the trace: line 2: not XML: ");
@@ -56,7 +56,7 @@ fn a_manifest_that_is_no_xml_is_told() {
 }
 
 #[test]
-fn a_manifest_without_its_end_is_told() {
+fn a_manifest_without_its_end_is_reported() {
     let text = manifest("", "<data name='A' inType='win:UInt32'/>");
     let mut chunks = eventsource_manifest(LAB, T0 + 2, &text, 100);
     let total = chunks.len();
@@ -133,7 +133,7 @@ fn described(id: u16, in_type: u16) -> Vec<u8> {
 }
 
 #[test]
-fn what_the_trace_describes_in_vain_is_told() {
+fn what_the_trace_describes_in_vain_is_reported() {
     let seven = buffer(0x1000).sequence(1).event(seven(T0 + 1, payload().u32(5)));
     // The four bytes of event 7 are no 64-bit integer.
     let descriptions = [described(7, 10), described(8, 8)];

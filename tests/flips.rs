@@ -2,7 +2,7 @@
 //!
 //! Every bit of the 72 bytes of every buffer header, and of the header event, decides where something is found. The events
 //! of the file are read with each of them flipped. Where they are not the same as before, the file must count as
-//! damaged, which the exit code tells, or must be refused.
+//! damaged, which the exit code shows, or must be refused.
 //!
 //! A run of the tests takes a sample. All of them: `scripts/check/flips`.
 

@@ -131,7 +131,7 @@ fn bytes_that_change_between_two_passes_stop_no_worker() {
         let places: Vec<(u64, u8)> = (0..=round % 8).map(|_| place()).collect();
         let at = if round % 2 == 0 { planning } else { converting };
         let meddle = |path: &Path| places.iter().for_each(|&(offset, byte)| overwrite(path, offset, &[byte]));
-        // The time of the change may be too close to that of the file to be told from it.
+        // The time of the change may be too close to that of the file to differ from it.
         if let Some(error) = meddled(&sandbox, at, meddle) {
             is_change(&error);
         }

@@ -205,7 +205,7 @@ fn each_appended_session_has_its_own_numbers() {
 }
 
 #[test]
-fn very_many_stretches_of_numbers_are_told_together() {
+fn very_many_stretches_of_numbers_are_reported_together() {
     // Every second number is missing: the first 9,999 by themselves, then 21 together.
     let data = (1..=10_020).map(|n| buffer(0x400).sequence(2 * n));
     let bytes = trace(header().buffer_size(0x400)).buffers(data).to_bytes();
@@ -456,9 +456,9 @@ fn numbers_below_that_of_the_oldest_buffer_are_overwritten() {
         let ring = trace(head).buffers(buffers.clone()).to_bytes();
         let file = survey(&ring);
         let ledger = ledger(&file);
-        let told: Vec<_> = ledger.rows.iter().filter(|row| row.note == note).collect();
-        assert_eq!(told.iter().map(|row| line(row)).collect::<Vec<_>>(), rows);
-        assert!(told.iter().all(|row| row.kind == loss::LossKind::CircularOverwrite));
+        let described: Vec<_> = ledger.rows.iter().filter(|row| row.note == note).collect();
+        assert_eq!(described.iter().map(|row| line(row)).collect::<Vec<_>>(), rows);
+        assert!(described.iter().all(|row| row.kind == loss::LossKind::CircularOverwrite));
         assert_eq!(notes(&ring, "sequence_gap"), [("no buffer has number 62".to_owned(), plain)]);
     }
 }
@@ -624,7 +624,7 @@ fn streams_are_counted_apart() {
 }
 
 #[test]
-fn disorder_is_told_by_where_it_is() {
+fn disorder_is_reported_by_where_it_is() {
     let t = |data: &[Buffer]| {
         let found = disorder(&survey(&trace(header()).buffers(data.to_vec()).to_bytes()), &NoProgress).unwrap();
         (found.in_buffer, found.between_buffers, found.in_file, found.largest_step_back_ns)

@@ -1,4 +1,4 @@
-//! Traces of several machines in one recording: an id means on each what its own events tell.
+//! Traces of several machines in one recording: an id means on each what its own events describe.
 //!
 //! Layouts of payloads are those of the kernel's documented classes and of the .NET runtime's `MethodLoadVerbose_V1`, written here by
 //! hand.
@@ -16,7 +16,7 @@ use synth::*;
 /// A second in ticks.
 const SECOND: i64 = 10_000_000;
 
-/// What is recorded of a machine: the names of all things that have the same ids as on others, and how much later it tells.
+/// What is recorded of a machine: the names of all things that have the same ids as on others, and how much later it records.
 struct MachineNames {
     name: &'static str,
     later: i64,
@@ -65,7 +65,7 @@ impl MachineNames {
     }
 }
 
-/// The kinds of things of which is told.
+/// The kinds of things that are recorded.
 const TABLES: [(&str, &str); 5] = [
     ("processes", "process_id image_name command_line"),
     ("threads", "thread_id process_id"),
@@ -103,7 +103,7 @@ fn events(sandbox: &Sandbox, trace: &str, columns: &str) -> Vec<String> {
     rows.into_values().collect()
 }
 
-/// Two machines whose clocks tell the same time, in files of which the list says `offset` of the second.
+/// Two machines whose clocks show the same time, in files of which the list says `offset` of the second.
 fn two(offset: &str, second: Header) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.file("alpha.etl", &ALPHA.trace(header()));
@@ -117,9 +117,9 @@ const TRACE: &str = "out/trace=lab";
 
 /// What two machines record of the same ids, the second `moved` ticks later.
 fn apart(moved: i64) -> Vec<String> {
-    let line = |table: &str, told: &MachineNames, names: &str, from: i64| {
-        let (machine, later) = if told.later == 0 { (0, 0) } else { (1, told.later + moved) };
-        format!("{table} {machine} {} {} {}", names.replace('@', told.name), from + later, 62 + later)
+    let line = |table: &str, described: &MachineNames, names: &str, from: i64| {
+        let (machine, later) = if described.later == 0 { (0, 0) } else { (1, described.later + moved) };
+        format!("{table} {machine} {} {} {}", names.replace('@', described.name), from + later, 62 + later)
     };
     let both = |table: &'static str, names: &[&str; 2], from: i64| {
         [line(table, &ALPHA, names[0], from), line(table, &BETA, names[1], from)]
@@ -135,7 +135,7 @@ fn apart(moved: i64) -> Vec<String> {
 }
 
 #[test]
-fn an_id_means_on_each_machine_what_its_own_events_tell() {
+fn an_id_means_on_each_machine_what_its_own_events_record() {
     let sandbox = two("offset=+100ns", header());
     assert_eq!(
         sandbox.table(TRACE, "sidecar/sessions").lines("source input machine"),
@@ -196,7 +196,7 @@ fn a_report_knows_the_machines() {
 }
 
 #[test]
-fn partitions_and_steps_tell_what_one_process_tells() {
+fn partitions_and_steps_record_what_one_process_records() {
     let sandbox = two("offset=+100ns", header());
     let plan = sandbox.t("plan @both.txt --merge lab -o steps", 0).out;
     sandbox.t(&format!("convert-partition {} 0", plan.trim()), 0);
@@ -232,7 +232,7 @@ fn busy(machine: u32) -> Vec<u8> {
 }
 
 #[test]
-fn partitions_tell_what_the_whole_tells_and_a_machine_with_others_what_it_tells_alone() {
+fn partitions_record_what_the_whole_records_and_a_machine_with_others_what_it_records_alone() {
     const WHOSE: &str = "process_id thread_id process_name attribution";
     let files = [busy(0), busy(1)];
     let all = convert_all(&files.each_ref().map(Vec::as_slice));
@@ -247,8 +247,8 @@ fn partitions_tell_what_the_whole_tells_and_a_machine_with_others_what_it_tells_
         for (table, columns) in
             [("processes", "process_id image_name from_ns to_ns"), ("threads", "thread_id process_id from_ns to_ns")]
         {
-            let told = all.sidecar(table).lines(&format!("machine {columns}"));
-            let own: Vec<&str> = told.iter().filter_map(|row| row.strip_prefix(&format!("{machine}|"))).collect();
+            let described = all.sidecar(table).lines(&format!("machine {columns}"));
+            let own: Vec<&str> = described.iter().filter_map(|row| row.strip_prefix(&format!("{machine}|"))).collect();
             assert_eq!(own, alone.sidecar(table).lines(columns), "{table} of {machine}");
         }
     }
@@ -266,20 +266,20 @@ fn a_machine_that_was_started_again_has_other_processes() {
 }
 
 #[test]
-fn files_of_one_machine_tell_together() {
+fn files_of_one_machine_record_together() {
     // The clock was set by two seconds between the two.
     let sandbox = Sandbox::new();
-    let told = ALPHA.events();
-    let (first, rest) = told.split_at(6);
-    for (name, events, booted) in [("a_tells", first, 0), ("b_asks", rest, 2 * SECOND)] {
+    let described = ALPHA.events();
+    let (first, rest) = described.split_at(6);
+    for (name, events, booted) in [("a_describes", first, 0), ("b_asks", rest, 2 * SECOND)] {
         let mut data = buffer(0x1000).sequence(1);
         events.iter().for_each(|event| data.push(event));
         let header = header().boot_time(header().boot_time + booted).session(name);
         sandbox.file(&format!("{name}.etl"), &trace(header).buffer(data).to_bytes());
     }
-    sandbox.t("convert a_tells.etl b_asks.etl --merge lab -o out", 0);
+    sandbox.t("convert a_describes.etl b_asks.etl --merge lab -o out", 0);
     let sessions = sandbox.table(TRACE, "sidecar/sessions").lines("source input machine");
-    assert_eq!(sessions, ["a_tells.etl|0|0", "b_asks.etl|1|0"]);
+    assert_eq!(sessions, ["a_describes.etl|0|0", "b_asks.etl|1|0"]);
     let alone = apart(0).into_iter().filter(|line| line.contains(" 0 "));
     assert_eq!(spans(&sandbox, TRACE), alone.collect::<Vec<_>>());
     let rows = events(&sandbox, TRACE, "input process_id thread_id process_name attribution");

@@ -45,7 +45,7 @@ fn inputs(sandbox: &Sandbox, trace: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_belongs_together_is_merged_and_told() {
+fn what_belongs_together_is_merged_and_reported() {
     let sandbox = Sandbox::new();
     [1, 2, 4].iter().for_each(|&number| member(&sandbox, number));
     sandbox.file("in/x.etl", &recorded(header().session("user"), 100));
@@ -154,7 +154,7 @@ fn a_machine_whose_clock_is_off_is_moved_as_a_whole() {
         [format!("x.etl|{start}|{start}|0"), format!("x.etl|{0}|{0}|1500000", start + 1_500_000)]
     );
     assert_eq!(manifest(&sandbox, "lab")["options"]["offset_ns"], serde_json::json!([0, 1_500_000]));
-    // Loss of the second is told in the same time, and so is its session.
+    // Loss of the second is recorded in the same time, and so is its session.
     let ledger = sandbox.table("out/trace=lab", "sidecar/lost_events");
     let whole: Vec<i64> = ledger
         .lines("kind from_time_ns")
@@ -196,7 +196,7 @@ fn without_offsets_nothing_says_so() {
 }
 
 #[test]
-fn what_is_wrong_in_a_list_is_told_with_its_line() {
+fn what_is_wrong_in_a_list_is_reported_with_its_line() {
     let sandbox = Sandbox::new();
     sandbox.file("x.etl", &recorded(header(), 0));
     let t = |list: &str, code: i32, expected: &str| {

@@ -46,7 +46,7 @@ fn summary(sandbox: &Sandbox) -> Value {
 }
 
 #[test]
-fn a_run_is_told_whole() {
+fn a_run_is_reported_whole() {
     let sandbox = sandbox();
     sandbox.t("convert in -o out --run-id nightly-17 --summary s.json", 4);
     let mut summary = summary(&sandbox);
@@ -98,7 +98,7 @@ fn what_has_no_name_has_no_id() {
 }
 
 #[test]
-fn inputs_that_the_run_does_not_come_to_are_told() {
+fn inputs_that_the_run_does_not_come_to_are_reported() {
     let sandbox = sandbox();
     sandbox.file("in/x/b.etl", &small());
     sandbox.t("convert in missing.etl -o out --on-bad-input fail --summary s.json", 2);

@@ -32,7 +32,7 @@ fn a_file_gives_options_and_the_command_line_wins() {
     sandbox.t("--config=etl.toml convert a.etl -o other --if-exists replace --log-format text", 0);
     let options = &manifest("other/trace=a/sidecar/manifest.json")["run"]["options"];
     assert_eq!(options["if_exists"], "replace");
-    // What is wrong in it is told whatever command is used.
+    // What is wrong in it is reported whatever command is used.
     sandbox.file("bad.toml", b"[convert]\nthreads = 2\nif-exist = 'skip'\n");
     let refused = sandbox.t("inspect a.etl --config bad.toml", 2);
     assert_eq!(refused.err, "error: bad.toml: if-exist is no option of convert; did you mean if-exists? (line 3)\n");
@@ -143,7 +143,7 @@ fn keywords_have_names() {
 }
 
 #[test]
-fn shells_and_man_are_told_all_commands() {
+fn shells_and_man_are_reported_all_commands() {
     let sandbox = Sandbox::new();
     for (shell, mark) in [
         ("bash", "complete -F"),
@@ -205,12 +205,12 @@ fn inspect_says_what_converted_traces_are() {
     let document: Value = serde_json::from_str(&sandbox.t("inspect out --json", 0).out).unwrap();
     assert_eq!((&document["format"], &document["errors"]), (&json!(1), &json!([])));
     let traces = document["published"].as_array().unwrap();
-    let told: Vec<_> = traces.iter().map(|one| (&one["folder"], &one["manifest"]["events"]["written"])).collect();
-    assert_eq!(told, [(&json!("out/trace=a"), &json!(10)), (&json!("out/trace=b"), &json!(31))]);
-    // A manifest that cannot be read is told, and the others are shown.
+    let described: Vec<_> = traces.iter().map(|one| (&one["folder"], &one["manifest"]["events"]["written"])).collect();
+    assert_eq!(described, [(&json!("out/trace=a"), &json!(10)), (&json!("out/trace=b"), &json!(31))]);
+    // A manifest that cannot be read is reported, and the others are shown.
     fs::write(sandbox.path("out/trace=a/sidecar/manifest.json"), "{}").unwrap();
     let ran = sandbox.t("inspect out", 6);
-    let told = ran.err.replace('\\', "/");
-    assert!(told.starts_with("error: out/trace=a/sidecar/manifest.json: "), "{told}");
+    let described = ran.err.replace('\\', "/");
+    assert!(described.starts_with("error: out/trace=a/sidecar/manifest.json: "), "{described}");
     assert!(ran.out.starts_with("out/trace=b\n"), "{}", ran.out);
 }

@@ -41,7 +41,7 @@ pub struct Summary {
     pub time: Duration,
     /// Hash of all outcomes.
     pub hash: u64,
-    /// Inputs by class and outcome, where the target tells them apart.
+    /// Inputs by class and outcome, where the target distinguishes them.
     pub classes: BTreeMap<(&'static str, &'static str), u64>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Share<'a> {
         Share { target, seeds, numbers, limits: target.limits, planted: None }
     }
 
-    /// Runs it; `before` is told each number first.
+    /// Runs it; `before` gets each number first.
     pub fn run(&self, mut before: impl FnMut(u64)) -> Summary {
         let (mut summary, mut digest) = (Summary::default(), Digest::default());
         let started = ProcessTime::now();
@@ -84,7 +84,7 @@ const PATIENCE: u32 = 4;
 const LONGEST_SLEEP: Duration = Duration::from_secs(300);
 
 impl Watchdog {
-    /// Watches over inputs that may take so much time; `bark` is told the number of one that does not end, and has to end
+    /// Watches over inputs that may take so much time; `bark` gets the number of one that does not end, and has to end
     /// the process.
     pub fn watch(limit: Duration, bark: impl Fn(u64) + Send + 'static) -> &'static Watchdog {
         let watchdog: &Watchdog = Box::leak(Box::new(Watchdog { number: AtomicU64::new(0) }));

@@ -230,7 +230,7 @@ pub const ALL: &[Target] = &[
     Target::new("tmf", schemas::tmf, "arguments and bytes conserved").form(Form::Text(TMF)).count(20_000),
     Target::new("pack_text", schemas::pack_text, "those of any_schema, order").form(Form::Text(PACK)).count(20_000),
     Target::new("lock", schemas::lock, "read-back equality, every name once").form(Form::Text(LOCK)).count(20_000),
-    Target::new("containers", containers::containers, "alone as with others, sizes and check sums as told")
+    Target::new("containers", containers::containers, "alone as with others, sizes and check sums as recorded")
         .unpacking()
         .count(20_000),
     Target::new("loss", loss::loss, "events go only where damage, an issue or a gap is said")
@@ -243,7 +243,7 @@ pub const ALL: &[Target] = &[
     Target::new("survey", traces::survey, "tiling, counts per buffer = per shape, two alike").of_traces().count(20_000),
     Target::new("plan", traces::plan, "names unique, read-back equality").of_traces().count(2000),
     Target::new("convert", traces::convert, "conserved, arrays valid in full, each `seq` once").of_traces().count(200),
-    Target::new("report", report::report, "a small page without foreign markup, damage told alike")
+    Target::new("report", report::report, "a small page without foreign markup, damage reported alike")
         .of_traces()
         .count(100),
     Target::new("report_stored", report::report_stored, "refused, or a small page without foreign markup")

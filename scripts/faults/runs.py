@@ -14,7 +14,7 @@ import measuring
 SOURCE = Path(__file__).parent / "shim.c"
 # No run takes longer; one that hangs must end as a finding.
 PATIENCE = 60
-# What a run is told by when it did not end in time.
+# What a run is recognized by when it did not end in time.
 HUNG = -1000
 
 

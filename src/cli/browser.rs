@@ -18,7 +18,7 @@ fn opener() -> Command {
 /// Opens a page, and waits for nothing.
 ///
 /// # Errors
-/// Where the system has no such command, or its path cannot be told.
+/// Where the system has no such command, or its path is unknown.
 pub(super) fn open(page: &Path) -> io::Result<()> {
     let page = std::path::absolute(page)?;
     let mut command = opener();

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn what_is_wrong_is_reported_with_its_line() {
         let t = |config: &str, expected: &str| {
             assert_eq!(parse(config, "inspect a.etl").unwrap_err(), expected, "{config}");
         };

@@ -21,14 +21,14 @@ impl Converter for Look<'_> {
         jobs: &[Recording],
         positions: &[usize],
         options: &ConvertOptions,
-        tell: &mut dyn FnMut(usize, Result<Outcome>) -> bool,
+        report: &mut dyn FnMut(usize, Result<Outcome>) -> bool,
     ) {
         match (jobs, positions) {
             ([job], [position]) => {
                 let done = self.run.job(&job.name, |progress| self.workers.convert(job, options, progress));
-                tell(*position, done);
+                report(*position, done);
             }
-            _ => self.convert_several(jobs, positions, options, tell),
+            _ => self.convert_several(jobs, positions, options, report),
         }
     }
 }
@@ -39,7 +39,7 @@ impl Look<'_> {
         jobs: &[Recording],
         positions: &[usize],
         options: &ConvertOptions,
-        tell: &mut dyn FnMut(usize, Result<Outcome>) -> bool,
+        report: &mut dyn FnMut(usize, Result<Outcome>) -> bool,
     ) {
         let Look { run, workers } = self;
         let label = |position: usize| label(&jobs[position].name, position, jobs.len());
@@ -57,8 +57,8 @@ impl Look<'_> {
         lanes::drive(positions.len(), workers.lanes(), work, |place, done| {
             let Some((outcome, times)) = done else { return false };
             board.suspend(|| {
-                run.tell_times(&label(positions[place]), &times);
-                tell(positions[place], outcome)
+                run.show_times(&label(positions[place]), &times);
+                report(positions[place], outcome)
             })
         });
     }

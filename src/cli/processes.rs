@@ -15,7 +15,7 @@ const SHOWN: usize = 20;
 /// Ids that a line shows.
 const SHOWN_IDS: usize = 4;
 
-/// What stands for a name that nothing tells.
+/// What stands for a name that is not recorded.
 const NO_NAME: &str = "(no name)";
 
 /// A line for each name: first those of which a process started or ended meanwhile. `time`: of the first and the last event.

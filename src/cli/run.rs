@@ -64,7 +64,7 @@ impl Run {
     }
 
     /// Says what is not as it should be in the output folder.
-    pub(super) fn tell(&self, report: &Report) {
+    pub(super) fn report(&self, report: &Report) {
         report.warnings.iter().for_each(|warning| self.console.warning(warning));
     }
 
@@ -86,12 +86,12 @@ impl Run {
         let times = display.times();
         // A bar must be gone before anything is written.
         drop(display);
-        self.tell_times(label, &times);
+        self.show_times(label, &times);
         done
     }
 
     /// With `-v`, where the time of a job went.
-    pub(super) fn tell_times(&self, label: &str, times: &Times) {
+    pub(super) fn show_times(&self, label: &str, times: &Times) {
         if self.console.verbose {
             self.console.page(&times.page(label, Width::of_stderr()));
         }

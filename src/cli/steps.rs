@@ -117,7 +117,7 @@ pub(super) fn commit(args: &CommitArgs) -> Result<u8> {
 }
 
 fn published(report: &Report, run: &Run) {
-    run.tell(report);
+    run.report(report);
     let (folder, events, files) = (report.folder.display(), report.events.written, report.written.len());
     run.console.line(format_args!("{folder}: {events} events in {files} files"));
 }

@@ -17,7 +17,7 @@ DEFUNCT = "Process/Defunct"
 # FILETIME of 1970-01-01.
 UNIX_FILETIME = 116444736000000000
 WOW64 = 2
-# The two providers tell of one start or end within this time.
+# The two providers record one start or end within this time.
 RETOLD_NS = 10**9
 
 

@@ -25,7 +25,7 @@ LARGEST = "Kernel-Thread"
 MIN_ROW_GROUPS = 30
 MIN_FILES = 3
 
-# No statistics tell which row groups have such rows.
+# No statistics show which row groups have such rows.
 UNPRUNABLE = "timestamp_ns % 7 = 3"
 
 

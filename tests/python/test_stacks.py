@@ -19,7 +19,7 @@ EXPECTED = {
 # Events of which nothing but their walks says the process, by name.
 BY_WALK = {"filtrace-diskio": {"Thread/CSwitch": 1182}}
 
-# Walks of their own, and what their keys stand for: mostly told later.
+# Walks of their own, and what their keys stand for: mostly recorded later.
 PARTS = """
 CREATE TABLE part AS
 SELECT seq, input, cpu, timestamp_ns AS ns, EventTimeStamp_ns AS of_ns, thread_id, process,

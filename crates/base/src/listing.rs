@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_interrupted_is_done_again_and_other_failures_are_told() {
+    fn what_is_interrupted_is_done_again_and_other_failures_are_reported() {
         let t = |outcomes: &[io::Result<u32>], expected: Result<u32, io::ErrorKind>, times: usize| {
             let mut left = outcomes.iter();
             let done = uninterrupted(|| match left.next().expect("it is not done again after it was done") {

@@ -99,7 +99,7 @@ pub fn text_of(name: &OsStr) -> String {
     text
 }
 
-/// 8 hexadecimal digits that tell a text from others.
+/// 8 hexadecimal digits that distinguish a text from others.
 pub fn short_hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..8].to_owned()
 }
@@ -272,7 +272,7 @@ pub fn is_packed_name(name: &str) -> bool {
     PACKED.iter().any(|ending| ends_with(name, ending))
 }
 
-/// The stem of a series and what tells its members apart.
+/// The stem of a series and what distinguishes its members.
 fn of_series(name: &str) -> Option<(&str, &str)> {
     let (stem, member) = name.rsplit_once('.')?;
     let is_member = member.eq_ignore_ascii_case("merged")
@@ -321,8 +321,8 @@ pub fn stays_below(path: &str) -> bool {
     path.split('/').all(|part| is_safe_component(part) && part != "." && part != "..")
 }
 
-/// The file name without the endings of a trace and of what it may be packed in; members of a series keep what tells
-/// them apart.
+/// The file name without the endings of a trace and of what it may be packed in; members of a series keep what distinguishes
+/// them.
 fn stem(name: &str) -> String {
     let packed = PACKED.iter().find_map(|ending| without(name, ending));
     let name = packed.unwrap_or(name);
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn an_over_long_name_is_cut_and_told_apart_by_its_hash() {
+    fn an_over_long_name_is_cut_and_reported_apart_by_its_hash() {
         let (a, b) = (safe_name(&("é".repeat(100) + "a")), safe_name(&("é".repeat(100) + "b")));
         assert_ne!(a, b);
         for name in [&a, &b] {
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn providers_of_one_name_are_told_apart_by_guid() {
+    fn providers_of_one_name_are_reported_apart_by_guid() {
         let t = |providers: &[(Option<Guid>, Option<&str>)], expected: &[&str]| {
             assert_eq!(named(providers), expected);
         };
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn events_of_one_name_are_told_apart() {
+    fn events_of_one_name_are_reported_apart() {
         let t = |events: &[(&str, &str)], expected: &[&str]| {
             let events: Vec<_> = events.iter().map(|&(name, suffix)| (name.to_owned(), suffix.to_owned())).collect();
             assert_eq!(event_names(&events), expected);

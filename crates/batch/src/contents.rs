@@ -46,7 +46,7 @@ pub(crate) fn of_file(
     open: &OpenOptions,
 ) -> std::result::Result<Contents, Reason> {
     let plain = || Contents { inputs: vec![InputFile::new(path.clone(), source)], ..Contents::default() };
-    // What cannot be read is told when it is converted.
+    // What cannot be read is reported when it is converted.
     let Some(format) = format_of(path, open) else { return Ok(plain()) };
     let contents = if format.is_stream() {
         stream(path, source, asked, open)
@@ -149,7 +149,7 @@ fn member_input(archive: &Address, source: &str, member: &Member) -> Option<Inpu
     Some(InputFile::new(archive.member(&member.name)?, format!("{source}!/{}", member.name)))
 }
 
-/// Members that are told by name; the rest is a number.
+/// Members that a message lists by name; the rest is a number.
 const SHOWN: usize = 3;
 
 /// Traces of an archive that cannot be read, for one reason.

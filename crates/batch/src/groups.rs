@@ -105,7 +105,7 @@ pub(crate) struct Group {
 pub(crate) enum Finding {
     /// They do.
     Together(Group),
-    /// They do not, or nobody can tell, for this reason.
+    /// They do not, or that is unknown, for this reason.
     Apart(Vec<usize>, &'static str),
 }
 
@@ -122,7 +122,7 @@ struct Named {
 type Common = (PathBuf, String);
 
 /// What is found about files, each of which is in one finding at most. `facts_of` reads a file, and is asked about those
-/// that may be of a group; it has no answer where a file is no trace, which others will tell.
+/// that may be of a group; it has no answer where a file is no trace, which whoever opens it reports.
 pub(crate) fn findings(inputs: &[InputFile], facts_of: impl Fn(&InputFile) -> Option<Facts>) -> Vec<Finding> {
     let mut kin = BTreeMap::<(Kinship, Common), (String, Vec<Named>)>::new();
     for (place, input) in inputs.iter().enumerate() {

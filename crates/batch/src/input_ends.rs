@@ -66,7 +66,7 @@ mod tests {
         let quarantined: [(&str, Option<&str>); 3] =
             [(&found[2], Some("c")), (&found[3], Some("ab")), (&archive, None)];
         let ended = ends(&found, &traces, &quarantined);
-        let told: Vec<_> = ended.iter().map(|end| (end.size, end.trace.as_deref(), end.status)).collect();
+        let reported: Vec<_> = ended.iter().map(|end| (end.size, end.trace.as_deref(), end.status)).collect();
         let expected = [
             (Some(7), Some("ab"), "published"),
             (None, Some("ab"), "published"),
@@ -76,7 +76,7 @@ mod tests {
             (None, Some("g"), "not_begun"),
             (None, None, "quarantined"),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(reported, expected);
         assert_eq!(ended[6].input, archive);
     }
 }

@@ -131,26 +131,26 @@ impl FoundInputs {
         }
     }
 
-    /// Each trace that a list tells something of once; none of which lists tell one thing and another. Returns all of them.
+    /// Each trace that a list has options for, once; an error where lists have different options for one. Returns all of them.
     fn settle_listed(&mut self) -> HashSet<PathBuf> {
         let mut first = HashMap::<PathBuf, (LineOptions, (PathBuf, usize))>::new();
         let mut contradicted = HashSet::new();
         let mut kept = Vec::new();
-        for told in std::mem::take(&mut self.listed) {
-            let address = told.input.address.canonical();
+        for reported in std::mem::take(&mut self.listed) {
+            let address = reported.input.address.canonical();
             let Some((said, place)) = first.get(&address) else {
-                first.insert(address, (told.said.clone(), told.place.clone()));
-                kept.push(told);
+                first.insert(address, (reported.said.clone(), reported.place.clone()));
+                kept.push(reported);
                 continue;
             };
-            if *said != told.said && contradicted.insert(address.clone()) {
+            if *said != reported.said && contradicted.insert(address.clone()) {
                 let [first, other] =
-                    [place, &told.place].map(|(list, line)| format!("line {line} of {}", list.display()));
+                    [place, &reported.place].map(|(list, line)| format!("line {line} of {}", list.display()));
                 let message = format!("the options in {other} are not those in {first}");
-                self.problems.push(Error::new(ErrorKind::Usage, message).in_file(&told.input.address));
+                self.problems.push(Error::new(ErrorKind::Usage, message).in_file(&reported.input.address));
             }
         }
-        kept.retain(|told| !contradicted.contains(&told.input.address.canonical()));
+        kept.retain(|reported| !contradicted.contains(&reported.input.address.canonical()));
         self.listed = kept;
         first.into_keys().collect()
     }

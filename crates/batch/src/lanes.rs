@@ -1,4 +1,4 @@
-//! Several jobs at a time, told of in their order.
+//! Several jobs at a time, reported in their order.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -21,18 +21,18 @@ struct Course {
 #[derive(Debug, Default)]
 struct State {
     next: usize,
-    /// Jobs whose result has been told.
-    told: usize,
+    /// Jobs whose result has been reported.
+    reported: usize,
     is_stopped: bool,
 }
 
 /// Does jobs 0 to `jobs` - 1 on as many threads as there are lanes, and describes each in that order, on the calling thread.
-/// When `tell` says that it is enough, no further job begins; those that have begun end and are told.
+/// When `report` says that it is enough, no further job begins; those that have begun end and are reported.
 pub fn drive<T: Send>(
     jobs: usize,
     lanes: NonZero<usize>,
     work: impl Fn(usize) -> T + Sync,
-    mut tell: impl FnMut(usize, T) -> bool,
+    mut report: impl FnMut(usize, T) -> bool,
 ) {
     let lanes = lanes.get().min(jobs);
     let course = Course { state: Mutex::default(), changed: Condvar::new(), jobs, ahead: lanes * AHEAD };
@@ -65,9 +65,9 @@ pub fn drive<T: Send>(
                 waiting.insert(position, done);
             }
             while let Some(done) = waiting.remove(&next) {
-                let goes_on = tell(next, done);
+                let goes_on = report(next, done);
                 next += 1;
-                course.told(next, goes_on);
+                course.reported(next, goes_on);
             }
         }
     });
@@ -82,10 +82,11 @@ impl Course {
         let _ = sender.send((self.jobs, None));
     }
 
-    /// The next job, once those before it have been told as far as they must.
+    /// The next job, once those before it have been reported as far as they must.
     fn take(&self) -> Option<usize> {
-        let is_ahead =
-            |state: &mut State| !state.is_stopped && state.next < self.jobs && state.next >= state.told + self.ahead;
+        let is_ahead = |state: &mut State| {
+            !state.is_stopped && state.next < self.jobs && state.next >= state.reported + self.ahead
+        };
         let mut state = self.changed.wait_while(self.state(), is_ahead).unwrap_or_else(PoisonError::into_inner);
         let next = state.next;
         (!state.is_stopped && next < self.jobs).then(|| {
@@ -94,9 +95,9 @@ impl Course {
         })
     }
 
-    fn told(&self, told: usize, goes_on: bool) {
+    fn reported(&self, reported: usize, goes_on: bool) {
         let mut state = self.state();
-        state.told = told;
+        state.reported = reported;
         state.is_stopped |= !goes_on;
         drop(state);
         self.changed.notify_all();
@@ -129,12 +130,12 @@ mod tests {
                 at_work.fetch_sub(1, Ordering::SeqCst);
                 job * job
             };
-            let mut told = Vec::new();
+            let mut reported = Vec::new();
             drive(100, lanes(count), work, |job, square| {
-                told.push((job, square));
+                reported.push((job, square));
                 true
             });
-            assert_eq!(told, (0..100).map(|job| (job, job * job)).collect::<Vec<_>>());
+            assert_eq!(reported, (0..100).map(|job| (job, job * job)).collect::<Vec<_>>());
             assert!(most.into_inner() <= count);
         }
         drive(0, lanes(3), |job| job, |_, _| panic!("there is no job"));
@@ -158,18 +159,18 @@ mod tests {
     }
 
     #[test]
-    fn when_it_is_enough_nothing_more_begins_and_what_has_begun_is_told() {
+    fn when_it_is_enough_nothing_more_begins_and_what_has_begun_is_reported() {
         let begun = AtomicUsize::new(0);
         let work = |job: usize| {
             begun.fetch_add(1, Ordering::SeqCst);
             job
         };
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         drive(1000, lanes(3), work, |job, _| {
-            told.push(job);
+            reported.push(job);
             job < 5
         });
-        assert!(told.len() < 1000 && told.len() >= 6, "{told:?}");
-        assert_eq!(told, (0..begun.into_inner()).collect::<Vec<_>>());
+        assert!(reported.len() < 1000 && reported.len() >= 6, "{reported:?}");
+        assert_eq!(reported, (0..begun.into_inner()).collect::<Vec<_>>());
     }
 }

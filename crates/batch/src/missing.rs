@@ -10,7 +10,7 @@ use conversion::convert::{ConvertOptions, Report};
 use conversion::plan::CatalogEntry;
 use conversion::plan::filter::{EventPattern, Filter, NamePattern, NumberSet};
 
-/// Names that are told; the rest is a number.
+/// Names that a message lists; the rest is a number.
 const SHOWN: usize = 20;
 
 /// Names of a kind that are kept: a file decides how many there are.
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_keyword_is_told_with_those_that_are_there() {
+    fn an_unknown_keyword_is_reported_with_those_that_are_there() {
         let t = |keyword: &str, names: &[&str], expected: &str| {
             let message = unknown_keyword(keyword, &names.iter().copied().collect());
             assert_eq!(message, format!("no event here has a keyword called {keyword}{expected}"));

@@ -89,7 +89,7 @@ impl Notice {
         Notice { is_laid_out: true, ..Notice::info(line) }
     }
 
-    /// What machines are told in the place of the whole text, where the rest stands in fields.
+    /// What machines get in the place of the whole text, where the rest stands in fields.
     #[must_use]
     pub fn with_message(self, message: impl Into<String>) -> Self {
         Notice { message: Some(message.into()), ..self }

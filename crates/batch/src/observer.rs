@@ -36,13 +36,13 @@ pub trait Observer: Debug {
 
 /// Converts recordings, several at a time where that is faster: see [`lanes`](super::lanes).
 pub trait Converter {
-    /// Converts the recordings at some positions, and shows what became of each, in that order. When `tell` says that it is
+    /// Converts the recordings at some positions, and shows what became of each, in that order. When `report` says that it is
     /// enough, no further one begins.
     fn convert(
         &self,
         recordings: &[Recording],
         positions: &[usize],
         options: &ConvertOptions,
-        tell: &mut dyn FnMut(usize, Result<Outcome>) -> bool,
+        report: &mut dyn FnMut(usize, Result<Outcome>) -> bool,
     );
 }

@@ -1,4 +1,4 @@
-//! What becomes of inputs and traces in a run of `convert` or `plan`: told as it comes, counted for the exit code, kept for the
+//! What becomes of inputs and traces in a run of `convert` or `plan`: reported as it comes, counted for the exit code, kept for the
 //! summary.
 
 use std::path::Path;
@@ -66,9 +66,9 @@ impl<'a> Outcomes<'a> {
     }
 
     /// What became of the trace at a position of the summary, or of the next one, with a line where one is due.
-    pub(crate) fn tell(&mut self, position: usize, job: &Recording, outcome: Result<Outcome>, is_one_of_many: bool) {
+    pub(crate) fn report(&mut self, position: usize, job: &Recording, outcome: Result<Outcome>, is_one_of_many: bool) {
         let trace = self.trace_summary(job, outcome);
-        let is_told = match trace.status {
+        let is_reported = match trace.status {
             // Of ten thousand that have not changed, their number is enough.
             "skipped" if self.options.convert.if_exists == IfExists::Update => {
                 self.observer.is_verbose() || !is_one_of_many
@@ -77,7 +77,7 @@ impl<'a> Outcomes<'a> {
             // The page at the end, which describes one alone, is for people.
             _ => is_one_of_many || self.observer.hears_each(),
         };
-        if is_told {
+        if is_reported {
             self.observer.say(&trace.notice());
         }
         match self.summary.traces.get_mut(position) {
@@ -140,7 +140,7 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// Tells again what an earlier run has found, and counts it for the exit code as that one did.
+    /// Lifecycle again what an earlier run has found, and counts it for the exit code as that one did.
     fn known_refusal(&mut self, job: &Recording, known: &Refusal) -> (&'static str, String) {
         let trace = &job.name;
         let reason = format!("{} (found by an earlier run; the input has not changed)", known.reason);
@@ -186,16 +186,16 @@ impl<'a> Outcomes<'a> {
 
     /// Says which values of the filters no trace has, where all traces were looked into. Of one alone that is empty, its
     /// reason says so.
-    pub(crate) fn tell_missing(&self) {
+    pub(crate) fn report_missing(&self) {
         let traces = &self.summary.traces;
-        let is_told = matches!(traces.as_slice(), [] | [TraceSummary { status: "empty", .. }]);
-        if !is_told && !traces.iter().any(|trace| matches!(trace.status, "not_begun" | "busy")) {
+        let is_reported = matches!(traces.as_slice(), [] | [TraceSummary { status: "empty", .. }]);
+        if !is_reported && !traces.iter().any(|trace| matches!(trace.status, "not_begun" | "busy")) {
             self.missing.sentences().iter().for_each(|sentence| self.observer.say(&Notice::warning(sentence)));
         }
     }
 
     /// Says how many more warnings there are than were shown, and where they stand.
-    pub(crate) fn tell_other_warnings(&self) {
+    pub(crate) fn report_other_warnings(&self) {
         if let Some(rest) = self.warnings.rest() {
             let text = format!("{rest}; {}", self.summary.place_of_issues());
             self.observer.say(&Notice::warning(text));
@@ -260,7 +260,7 @@ impl<'a> Outcomes<'a> {
     }
 }
 
-/// Whether the inputs were read as a trace, now or before. Of one that another run has in work, that one tells.
+/// Whether the inputs were read as a trace, now or before. An input that another run has in work is reported by that run.
 fn is_readable(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::KnownRefusal(known) => known.kind != RefusalKind::Unreadable,

@@ -60,7 +60,7 @@ struct Names {
 }
 
 impl PassedOver {
-    /// Names that are told for each reason; the rest is a number.
+    /// Names that a message lists for each reason; the rest is a number.
     const SHOWN: usize = 3;
 
     pub(crate) fn add(&mut self, reason: Reason, name: &str) {
@@ -83,10 +83,10 @@ impl PassedOver {
         self.text_of(|_| true)
     }
 
-    fn text_of(&self, is_told: impl Fn(&Reason) -> bool) -> Option<String> {
-        let told = || self.0.iter().filter(|(reason, _)| is_told(reason));
-        let count: usize = told().map(|(_, names)| names.count).sum();
-        let reasons: Vec<String> = told().map(|(reason, names)| names.text(reason)).collect();
+    fn text_of(&self, is_reported: impl Fn(&Reason) -> bool) -> Option<String> {
+        let reported = || self.0.iter().filter(|(reason, _)| is_reported(reason));
+        let count: usize = reported().map(|(_, names)| names.count).sum();
+        let reasons: Vec<String> = reported().map(|(reason, names)| names.text(reason)).collect();
         let files = if count == 1 { "1 file is" } else { &format!("{count} files are") };
         (count > 0).then(|| format!("{files} not read: {}", reasons.join("; ")))
     }
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_are_told_once_with_some_names() {
+    fn reasons_are_reported_once_with_some_names() {
         let mut passed = PassedOver::default();
         assert_eq!(passed.note(Path::new("lab")), None);
         passed.add(Reason::NotATrace, "log.gz");
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn schemas_beside_traces_are_told_where_there_is_no_trace() {
+    fn schemas_beside_traces_are_reported_where_there_is_no_trace() {
         let mut passed = PassedOver::default();
         for name in ["Lab.MAN", "a.tmf", "man", "a.man.txt"] {
             passed.add(Reason::of_name(name), name);

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 /// Version of the form of a record.
 const FORMAT_VERSION: u32 = 1;
 
-/// Hexadecimal digits that tell inputs of one file name apart.
+/// Hexadecimal digits that distinguish inputs of one file name.
 const HASH_DIGITS: usize = 16;
 
 /// An input in quarantine.

@@ -105,7 +105,7 @@ fn one(name: &str, inputs: Vec<InputFile>) -> Result<Recording> {
     Ok(Recording { name: checked_trace_name(name), inputs })
 }
 
-/// One recording for every group of files that belong together as far as `facts_of` tells, and one for every other file,
+/// One recording for every group of files that belong together as far as `facts_of` shows, and one for every other file,
 /// without those of the same name.
 fn grouped(
     found: &FoundInputs,
@@ -251,7 +251,7 @@ fn same_name(jobs: &[Recording], name_from: NameFrom) -> Error {
     })
 }
 
-/// Inputs that are told by name; the rest is a number.
+/// Inputs that a message lists by name; the rest is a number.
 const SHOWN: usize = 4;
 
 /// `a, b and c`, of many the first ones.
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_has_as_many_files_as_rows_can_tell() {
+    fn a_recording_has_as_many_files_as_rows_can_record() {
         let many = |count: usize| vec![input("a.etl", "a.etl"); count];
         let merged = |inputs: &[InputFile]| together_or_apart(inputs, &Merged::new(), Merge::All("m"), NameFrom::Stem);
         assert_eq!(merged(&many(65_536)).unwrap().list[0].inputs.len(), 65_536);

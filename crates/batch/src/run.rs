@@ -1,4 +1,4 @@
-//! A run over many recordings: their inputs are found, they are converted, and what became of each is told and kept.
+//! A run over many recordings: their inputs are found, they are converted, and what became of each is reported and kept.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -102,7 +102,7 @@ impl<'a> Batch<'a> {
         }
         if self.options.convert.if_exists == IfExists::Update {
             Refusal::clear_leftovers(&LocalStore::new(&self.options.convert.out));
-            self.tell_of_others(jobs);
+            self.report_of_others(jobs);
         }
         let busy = self.look_at_all(jobs, options, converter);
         if self.outcomes.is_stopped() {
@@ -110,7 +110,7 @@ impl<'a> Batch<'a> {
             return;
         }
         converter.convert(jobs, &busy, options, &mut |position, outcome| {
-            self.outcomes.tell(position, &jobs[position], outcome, jobs.len() > 1);
+            self.outcomes.report(position, &jobs[position], outcome, jobs.len() > 1);
             !self.outcomes.is_stopped()
         });
     }
@@ -123,7 +123,7 @@ impl<'a> Batch<'a> {
                 self.outcomes.set_aside(&jobs[position]);
                 busy.push(position);
             } else {
-                self.outcomes.tell(position, &jobs[position], outcome, jobs.len() > 1);
+                self.outcomes.report(position, &jobs[position], outcome, jobs.len() > 1);
             }
             !self.outcomes.is_stopped()
         });
@@ -131,7 +131,7 @@ impl<'a> Batch<'a> {
     }
 
     fn add_not_begun(&mut self, jobs: &[Recording]) {
-        // They are told in their order.
+        // They are reported in their order.
         let rest = jobs.get(self.outcomes.summary.traces.len()..).unwrap_or_default();
         let reason = || Some("the run ended before".to_owned());
         let not_begun = rest.iter().map(|job| TraceSummary::of(job, "not_begun", reason(), None));
@@ -158,7 +158,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Traces of the output folder that none of the inputs becomes stay there.
-    fn tell_of_others(&self, jobs: &[Recording]) {
+    fn report_of_others(&self, jobs: &[Recording]) {
         let names: HashSet<String> = jobs.iter().map(|job| folded(&job.name)).collect();
         let mut others = published(&self.options.convert.out);
         others.retain(|name| !names.contains(&folded(name)));
@@ -176,8 +176,8 @@ impl<'a> Batch<'a> {
             let unchanged = outcomes.summary.traces.iter().filter(|trace| trace.status == "skipped").count() as u64;
             self.observer.say(&Notice::info(format_args!("unchanged: {}", counted(unchanged, "traces"))));
         }
-        outcomes.tell_missing();
-        outcomes.tell_other_warnings();
+        outcomes.report_missing();
+        outcomes.report_other_warnings();
     }
 
     /// Looks at every input once more, for the summary.

@@ -26,7 +26,7 @@ pub struct RunFacts {
     pub duration_ms: u64,
     /// The exit code; 0 is success.
     pub exit_code: u8,
-    /// The most memory that the process held at a time; `None` where the system does not tell.
+    /// The most memory that the process held at a time; `None` where the system does not report it.
     pub peak_memory_bytes: Option<u64>,
     /// When it started and ended.
     #[serde(skip)]

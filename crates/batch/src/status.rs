@@ -74,7 +74,7 @@ impl RunStatus {
             ErrorKind::Output => self.output = true,
             ErrorKind::Usage => self.stopped = Some(USAGE),
             ErrorKind::Interrupted => self.stopped = Some(interrupted),
-            // Internal errors, and kinds that nobody has told this function of.
+            // Internal errors, and kinds that this function does not know.
             _ => self.internal = true,
         }
     }

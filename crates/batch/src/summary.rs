@@ -128,7 +128,7 @@ pub struct TraceResult {
 }
 
 impl TraceResult {
-    /// The counts of a report; `written` tells rows in files from events that would have become rows.
+    /// The counts of a report; `written` distinguishes rows in files from events that would have become rows.
     pub fn of(report: &Report, written: bool) -> Self {
         TraceResult {
             folder: report.folder.display().to_string(),

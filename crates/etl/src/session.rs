@@ -18,7 +18,7 @@ use crate::layout::logfile::{LogfileHead, LogfileTail, mode};
 pub struct Session {
     /// The session's name.
     pub logger_name: String,
-    /// The file it was told to write.
+    /// The file that it was set up to write.
     pub log_file_name: String,
     /// Major and minor version of the recording system.
     pub os_version: (u8, u8),

@@ -174,7 +174,7 @@ impl Binding {
         let subject = Subject { table: table.to_owned(), name: name.to_owned(), kind };
         let values = self.seen.entry(subject).or_default();
         match values.get_mut(value) {
-            // A trace tells the same of an event in each of its shapes.
+            // A trace records the same of an event in each of its shapes.
             Some(seen) if seen.file == file => {}
             Some(seen) => seen.merge(Sightings { file: file.to_owned(), files: 1 }),
             None => {

@@ -263,7 +263,7 @@ mod tests {
                        #typev Main_c1 10 \"%0hello\" // LEVEL=X\n{\n}\n";
 
     #[test]
-    fn content_tells_what_a_file_is() {
+    fn content_records_what_a_file_is() {
         let utf16: Vec<u8> =
             [b"\xff\xfe".to_vec(), MANIFEST.encode_utf16().flat_map(u16::to_le_bytes).collect()].concat();
         for (bytes, expected) in [

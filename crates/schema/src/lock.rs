@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_lock_is_told_with_its_place() {
+    fn what_is_no_lock_is_reported_with_its_place() {
         let fault = |content: &[u8]| SchemaLock::read(content).unwrap_err().to_string();
         assert_eq!(fault(b""), format!("line 1: expected `{FIRST_LINE}`"));
         assert_eq!(fault(b"# etl2parquet schema lock, format 2\n"), format!("line 1: expected `{FIRST_LINE}`"));

@@ -1,6 +1,6 @@
 //! The numbers of events' tasks and opcodes.
 
-/// The task and the opcode of an event by number; `None` where a description, or an event's header, tells none.
+/// The task and the opcode of an event by number; `None` where a description, or an event's header, has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventNumbers {
     /// The task.
@@ -10,7 +10,7 @@ pub struct EventNumbers {
 }
 
 impl EventNumbers {
-    /// Whether nothing that both tell differs.
+    /// Whether the two agree where both are known.
     pub fn agree(self, other: EventNumbers) -> bool {
         let tasks = self.task.zip(other.task).is_none_or(|(own, other)| own == other);
         tasks && self.opcode.zip(other.opcode).is_none_or(|(own, other)| own == other)
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_both_tell_can_differ() {
+    fn only_what_both_record_can_differ() {
         let of = |task, opcode| EventNumbers { task, opcode };
         for (own, other, expected) in [
             (of(Some(1), Some(2)), of(Some(1), Some(2)), true),

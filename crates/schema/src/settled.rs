@@ -56,7 +56,7 @@ pub struct SettledForm {
     pub roles: Vec<ColumnRole>,
 }
 
-/// What a provider tells its events apart by, but for those that only have names.
+/// What distinguishes the events of a provider, except for events that only have names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EventNumber {
     /// The id of a manifest event.
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_by_their_lines() {
+    fn faults_are_reported_by_their_lines() {
         let fault = |lines: &str| {
             let text = format!("P\t11111111-2222-3333-4444-555555555555\tLab\n{lines}\n");
             SettledNames::read(&text).map(drop).unwrap_err().to_string()

@@ -1,4 +1,4 @@
-//! The layout that an event version has where payloads cannot tell it from another one.
+//! The layout that an event version has where payloads fit another layout as well.
 
 use std::fmt;
 

@@ -74,7 +74,7 @@ impl StoredFile {
 }
 
 /// The folder of the store where the user names none: `etl2parquet/schemas` in the system's place for data of programs.
-/// `None` when the environment tells no such place.
+/// `None` when the environment names no such folder.
 pub fn default_folder(environment: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let path = |name: &str| environment(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let unix = || path("XDG_DATA_HOME").or_else(|| Some(path("HOME")?.join(".local/share")));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told() {
+    fn damage_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(folder.path()).unwrap();
         store.import(&[manifest("a", 1)]).unwrap();

@@ -11,7 +11,7 @@ pub enum Trust {
     /// It is of an older version of the event, to which newer ones append fields: it describes a beginning.
     Older,
     /// It is of another version of the event, or its source lost a structure or the length of a value inside: the
-    /// layout ends before that or is a guess there. Only payloads can tell.
+    /// layout ends before that or is a guess there. Only payloads can decide.
     Doubtful,
 }
 
@@ -26,7 +26,7 @@ impl Trust {
         }
     }
 
-    /// Whether only payloads can tell that the layout is right.
+    /// Whether only payloads can show that the layout is right.
     pub fn is_doubtful(self) -> bool {
         self == Trust::Doubtful
     }

@@ -58,8 +58,8 @@ impl Codes {
         Ok(Codes { plain: code(Checks::default())?, checked: code(CHECKS)? })
     }
 
-    /// Whether somebody who asks for it is told by the exit code that events are gone.
-    pub fn tell(self) -> bool {
+    /// Whether the exit code shows somebody who asks for it that events are gone.
+    pub fn shows_loss(self) -> bool {
         self.checked != DONE
     }
 }

@@ -29,7 +29,7 @@ type Unpacked = BTreeMap<usize, Vec<u8>>;
 /// wrong ones nothing behind them is read.
 ///
 /// Oracle: two readings of the directory are alike; a member has the bytes alone that it has among all others, as many as
-/// the directory tells, and in a zip archive or a gzip stream those of a check sum that stands there; so it has in a recording that
+/// the directory records, and in a zip archive or a gzip stream those of a check sum that stands there; so it has in a recording that
 /// takes it alone or beside others of the archive; what lies in the file
 /// as it is lies within it; a spool takes a member whole or, where it is larger than the spool may be, refuses it; what is
 /// wrong is an error that blames the file.
@@ -70,7 +70,7 @@ fn container(input: &[u8], digest: &mut Digest) {
         }
         let whole = alone.filter(|bytes| one.is_ok() && (bytes.len() as u64) < READ);
         if let Some(bytes) = &whole {
-            is_what_is_told(input, format, &archive.members()[index], bytes);
+            is_what_is_reported(input, format, &archive.members()[index], bytes);
         }
         lies_within(input, &archive, index, whole.as_deref());
         for shared in [&Arc::default(), &shared] {
@@ -99,20 +99,20 @@ fn unpacked(archive: &Archive, wanted: &BTreeSet<usize>) -> (Unpacked, Result<()
 }
 
 /// A member that was read to its end without an error, against what the container says of it.
-fn is_what_is_told(input: &[u8], format: Format, member: &Member, bytes: &[u8]) {
+fn is_what_is_reported(input: &[u8], format: Format, member: &Member, bytes: &[u8]) {
     assert!(
         member.size.is_none_or(|size| size == bytes.len() as u64),
-        "containers: a member has the size that is told"
+        "containers: a member has the size that is recorded"
     );
     let sum = crc32(bytes).to_le_bytes();
     // Of several streams in one file only the last one's size stands at its end.
     let is_one_stream = input.len() >= 8 && input[input.len() - 4..] == (bytes.len() as u32).to_le_bytes();
-    let is_told = match format {
+    let is_reported = match format {
         Format::Zip => input.windows(4).any(|word| word == sum),
         Format::Gzip if is_one_stream => input[input.len() - 8..input.len() - 4] == sum,
         _ => true,
     };
-    assert!(is_told, "containers: the check sum of a member stands in its container");
+    assert!(is_reported, "containers: the check sum of a member stands in its container");
 }
 
 /// Where a member lies in the file as it is, it lies there.

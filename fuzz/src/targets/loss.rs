@@ -43,7 +43,7 @@ struct Subject {
     events: Events,
     said: SurveyFindings,
     is_closed: bool,
-    /// Whether it keeps the latest alone: a gap is told, and no loss.
+    /// Whether it keeps the latest alone: a gap is reported, and no loss.
     is_ring: bool,
 }
 
@@ -130,12 +130,13 @@ pub fn loss(input: &[u8], digest: &mut Digest) {
                 "mute" if subject.is_mute_by_nature(change, &trace) => "by nature",
                 "mute" if subject.is_swallowed(&trace, &events, touched) => "swallowed",
                 "mute" if subject.is_emptied(&trace, &events, touched) => "emptied",
-                "gap" if subject.is_ring && !said.codes.tell() => "overwritten",
+                "gap" if subject.is_ring && !said.codes.shows_loss() => "overwritten",
                 outcome => outcome,
             };
-            let is_told = said.codes.tell() || matches!(outcome, "by nature" | "swallowed" | "emptied" | "overwritten");
+            let is_reported =
+                said.codes.shows_loss() || matches!(outcome, "by nature" | "swallowed" | "emptied" | "overwritten");
             assert!(
-                is_told || !subject.lacks(&events, touched),
+                is_reported || !subject.lacks(&events, touched),
                 "loss: {outcome} by {made}, and exit code 0: {said:?}"
             );
             outcome
@@ -198,7 +199,7 @@ impl Subject {
     }
 
     /// An event whose size is wrong, or whose type is, by which the size stands elsewhere, has for its payload the events
-    /// behind it up to where it ends. The program looks for that where it can tell (`event::swallowed`); where it cannot, and
+    /// behind it up to where it ends. The program looks for that where it can (`event::swallowed`); where it cannot, and
     /// the event ends where one of them ends, nothing contradicts the size. Every event that is missing must be such a one,
     /// or have its own bytes changed.
     fn is_swallowed(&self, trace: &[u8], events: &Events, touched: u64) -> bool {

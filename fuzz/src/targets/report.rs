@@ -46,7 +46,7 @@ pub fn report(input: &[u8], digest: &mut Digest) {
     write_all(folder.path(), &files);
     let (page, is_damaged) = page_of(folder.path()).expect("report: what was converted can be read");
     hold(&page);
-    assert_eq!(is_damaged, report.is_damaged(), "report: damage is told alike");
+    assert_eq!(is_damaged, report.is_damaged(), "report: damage is reported alike");
     digest.add((page, is_damaged));
 }
 

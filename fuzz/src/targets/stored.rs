@@ -106,9 +106,12 @@ fn published(outcome: CommitOutcome) -> Files {
     let CommitOutcome::Done(Outcome::Published(report)) = outcome else { panic!("stored: {outcome:?} of a new plan") };
     let mut files = read_all(&report.folder);
     let manifest = files.get_mut(MANIFEST).expect("stored: there is a manifest");
-    let mut told: serde_json::Value = serde_json::from_slice(manifest).expect("stored: the manifest is JSON");
-    told.as_object_mut().and_then(|told| told.remove("run")).expect("stored: the manifest tells of the run");
-    *manifest = told.to_string().into_bytes();
+    let mut described: serde_json::Value = serde_json::from_slice(manifest).expect("stored: the manifest is JSON");
+    described
+        .as_object_mut()
+        .and_then(|described| described.remove("run"))
+        .expect("stored: the manifest records the run");
+    *manifest = described.to_string().into_bytes();
     files
 }
 
@@ -230,16 +233,16 @@ fn reseal(files: &mut Files, plan_name: &mut String) {
     let sum = hash(&[&text]);
     files.insert("job.json".to_owned(), text);
     for (_, report) in files.iter_mut().filter(|(name, _)| name.starts_with("report-")) {
-        let told = report.splitn(2, |&byte| byte == b'\n').last().unwrap_or_default();
-        let told = match from_slice::<Value>(told) {
-            Ok(mut told) if told.is_object() => {
-                told["plan"] = sum.clone().into();
-                told.to_string().into_bytes()
+        let described = report.splitn(2, |&byte| byte == b'\n').last().unwrap_or_default();
+        let described = match from_slice::<Value>(described) {
+            Ok(mut described) if described.is_object() => {
+                described["plan"] = sum.clone().into();
+                described.to_string().into_bytes()
             }
-            _ => told.to_vec(),
+            _ => described.to_vec(),
         };
-        *report = format!("{}\n", serde_json::json!({ "blake3": hash(&[&told]) })).into_bytes();
-        report.extend(told);
+        *report = format!("{}\n", serde_json::json!({ "blake3": hash(&[&described]) })).into_bytes();
+        report.extend(described);
     }
     let kept = plan_name.len().saturating_sub(16);
     plan_name.truncate(kept);

@@ -361,7 +361,7 @@ impl PlanOutput for LocalFolder {
         publication::sync_attempt(&self.parts(), &self.attempt, &self.disks, progress)?;
         let mut kept = self.cleanup.keep()?;
         let written = self.plan.name_first(path, &[content]);
-        // It may be there though the system has refused to bring its name to disk, or refuses to tell.
+        // It may be there though the system has refused to bring its name to disk, or refuses to answer.
         let is_another = || read_if_there(&self.folder.join(path)).is_ok_and(|found| found.as_deref() != Some(content));
         if matches!(written, Ok(true)) || !is_another() {
             kept.let_go();

@@ -144,7 +144,7 @@ pub enum IfExists {
     Skip,
     /// Put the new one in its place.
     Replace,
-    /// Leave it if it is what this run would write, as far as that can be told without reading the input; else put the new one
+    /// Leave it if it is what this run would write, as far as that shows without reading the input; else put the new one
     /// in its place.
     Update,
 }

@@ -1,5 +1,5 @@
 //! What `--if-exists update` keeps of inputs that became no trace: one small file each, so that the next run need not read them
-//! again, and can tell the same.
+//! again, and can return the same.
 //!
 //! ```text
 //! OUT/.etl2parquet/<name>.json

@@ -70,7 +70,7 @@ pub trait Store: Send + Sync + Debug {
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it is not there, or cannot be removed.
     fn remove(&self, path: &str) -> Result<()>;
 
-    /// All bytes of a file, and no more than `most` and one: a longer one can be told by that.
+    /// All bytes of a file, and no more than `most` and one: that one byte shows that the file is longer.
     ///
     /// # Errors
     /// As [`Store::kind`].

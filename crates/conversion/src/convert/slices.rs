@@ -28,7 +28,7 @@ use crate::plan::cuts::{self, Spacing};
 use crate::plan::{Key, KeyRange, PartitionView, Within, by_part, part_of};
 
 /// How often cuts are laid anew. Each time what is too much is cut into parts of half of what is allowed, as far as a sample
-/// of its events can tell.
+/// of its events shows.
 const MAX_ROUNDS: usize = 8;
 
 /// Bytes that the walks through buffers at cuts may take side by side.

@@ -1,6 +1,6 @@
 //! What one event records of a subject.
 
-use etl::event::subject::Tells;
+use etl::event::subject::Lifecycle;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::attributes::{NUMBERS, TEXTS};
@@ -37,12 +37,12 @@ pub(super) struct Fact {
     pub machine: u16,
     /// A bit for every number that is recorded.
     pub present: u8,
-    tells: u8,
+    lifecycle: u8,
 }
 
 impl Fact {
     /// A fact of the first machine without any value.
-    pub(super) fn new(key: &Key, tells: Tells, shape: u32) -> Self {
+    pub(super) fn new(key: &Key, lifecycle: Lifecycle, shape: u32) -> Self {
         let FileKey { ticks, stream, sequence, ordinal, offset } = key.at;
         Fact {
             ns: key.ns,
@@ -53,7 +53,7 @@ impl Fact {
             offset,
             input: key.input,
             stream,
-            tells: tells as u8,
+            lifecycle: lifecycle as u8,
             ..Fact::default()
         }
     }
@@ -70,13 +70,13 @@ impl Fact {
     }
 
     /// What it records.
-    pub(super) fn tells(&self) -> Tells {
-        match self.tells {
-            0 => Tells::Start,
-            1 => Tells::Holds,
-            3 => Tells::End,
-            4 => Tells::Defunct,
-            _ => Tells::Detail,
+    pub(super) fn lifecycle(&self) -> Lifecycle {
+        match self.lifecycle {
+            0 => Lifecycle::Start,
+            1 => Lifecycle::Holds,
+            3 => Lifecycle::End,
+            4 => Lifecycle::Defunct,
+            _ => Lifecycle::Detail,
         }
     }
 
@@ -85,12 +85,12 @@ impl Fact {
         (self.present >> place & 1 == 1).then(|| self.numbers[place])
     }
 
-    /// Tells a number.
-    pub(super) fn tell(&mut self, place: usize, number: u64) {
+    /// Lifecycle a number.
+    pub(super) fn record(&mut self, place: usize, number: u64) {
         self.numbers[place] = number;
         self.present |= 1 << place;
     }
 }
 
-const _: () = assert!(Tells::Start as u8 == 0 && Tells::Holds as u8 == 1 && Tells::End as u8 == 3);
-const _: () = assert!(Tells::Defunct as u8 == 4 && NUMBERS <= 8);
+const _: () = assert!(Lifecycle::Start as u8 == 0 && Lifecycle::Holds as u8 == 1 && Lifecycle::End as u8 == 3);
+const _: () = assert!(Lifecycle::Defunct as u8 == 4 && NUMBERS <= 8);

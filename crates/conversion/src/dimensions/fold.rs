@@ -5,7 +5,7 @@ use std::cell::Cell;
 use base::error::Result;
 use base::guid::Guid;
 use base::progress::{Progress, Step, stop_if_cancelled, timed};
-use etl::event::subject::{Subject, Tells, tells_image_paths};
+use etl::event::subject::{Lifecycle, Subject, records_image_paths};
 use spill::{SpillSpace, SpillWriter, Spilled};
 
 use super::attributes::{NUMBERS, TEXTS, image, process, thread};
@@ -167,11 +167,11 @@ impl Spans<'_> {
 
     /// When what a fact describes began, or had begun: with the recording, or later with the process that it is in.
     fn begin(&self, fact: &Fact) -> i64 {
-        if fact.tells() == Tells::Start {
+        if fact.lifecycle() == Lifecycle::Start {
             return fact.ns;
         }
         let first_ns = self.recording.extent(fact.machine).from_ns;
-        if fact.tells() == Tells::Defunct {
+        if fact.lifecycle() == Lifecycle::Defunct {
             // Of one that ended before, the id is there when an event names it.
             return if has_run(fact, first_ns) { first_ns } else { fact.ns };
         }
@@ -184,16 +184,16 @@ impl Spans<'_> {
     /// The same of what an id means next, behind a span whose end or whose successor's start was not recorded.
     fn begin_behind(&self, span: &Span, fact: &Fact) -> i64 {
         let begin = self.begin(fact);
-        match fact.tells() {
-            Tells::Start => begin,
+        match fact.lifecycle() {
+            Lifecycle::Start => begin,
             // Two ends: it began somewhere between them.
-            Tells::End => span.ended_ns().map_or(begin, |ended| ended.saturating_add(1)),
-            Tells::Defunct => match span.ended_ns() {
+            Lifecycle::End => span.ended_ns().map_or(begin, |ended| ended.saturating_add(1)),
+            Lifecycle::Defunct => match span.ended_ns() {
                 Some(ended) if has_run(fact, ended.saturating_add(1)) => ended.saturating_add(1),
                 _ => fact.ns,
             },
-            Tells::Holds | Tells::Detail if begin > span.from_ns => begin,
-            Tells::Holds | Tells::Detail => fact.ns,
+            Lifecycle::Holds | Lifecycle::Detail if begin > span.from_ns => begin,
+            Lifecycle::Holds | Lifecycle::Detail => fact.ns,
         }
     }
 
@@ -236,21 +236,22 @@ impl Spans<'_> {
     /// Whether what is recorded is of another subject than before: one that starts, or one whose start, or the end of the one
     /// before, was not recorded.
     fn is_another(&self, span: &Span, fact: &Fact) -> bool {
-        match fact.tells() {
-            Tells::Start => {
-                !span.is_bare() && !self.is_retold(span.started_ns().filter(|_| span.ended_ns().is_none()), span, fact)
+        match fact.lifecycle() {
+            Lifecycle::Start => {
+                !span.is_bare()
+                    && !self.is_repeated(span.started_ns().filter(|_| span.ended_ns().is_none()), span, fact)
             }
-            Tells::Holds => span.ended_ns().is_some() || span.is_defunct() || self.contradicts(span, fact),
-            Tells::Defunct => is_another_defunct(span, fact),
-            Tells::End if span.is_defunct() => true,
-            Tells::End => span.ended_ns().is_some() && !self.is_retold(span.ended_ns(), span, fact),
-            Tells::Detail => self.has_another_owner(span, fact),
+            Lifecycle::Holds => span.ended_ns().is_some() || span.is_defunct() || self.contradicts(span, fact),
+            Lifecycle::Defunct => is_another_defunct(span, fact),
+            Lifecycle::End if span.is_defunct() => true,
+            Lifecycle::End => span.ended_ns().is_some() && !self.is_repeated(span.ended_ns(), span, fact),
+            Lifecycle::Detail => self.has_another_owner(span, fact),
         }
     }
 
     /// Whether another provider records once more what one has recorded: the kernel and its manifest provider describe the same
     /// process, each at its own time.
-    fn is_retold(&self, before: Option<i64>, span: &Span, fact: &Fact) -> bool {
+    fn is_repeated(&self, before: Option<i64>, span: &Span, fact: &Fact) -> bool {
         let source = |shape: u32| self.recording.sources.get(shape as usize);
         before.is_some_and(|before| fact.ns.saturating_sub(before) < RETOLD_NS)
             && source(span.shape) != source(fact.shape)
@@ -268,27 +269,27 @@ impl Spans<'_> {
 
     /// Adds what a fact records of the subject: what is known first stays, but for what is known better later.
     fn learn(&self, span: &mut Span, fact: &Fact) {
-        let tells = fact.tells();
+        let lifecycle = fact.lifecycle();
         for place in 0..NUMBERS {
             if let Some(number) = fact.number(place).filter(|_| self.is_news(span, fact, place)) {
                 span.numbers[place] = number;
                 span.present |= 1 << place;
             }
         }
-        let is_renamed = self.subject == Subject::Thread && tells == Tells::Detail;
+        let is_renamed = self.subject == Subject::Thread && lifecycle == Lifecycle::Detail;
         for place in 0..TEXTS {
             let is_better = || is_renamed || self.has_path(span, fact, place);
             if fact.texts[place] != 0 && (span.texts[place] == 0 || is_better()) {
                 span.texts[place] = fact.texts[place];
             }
         }
-        match tells {
-            Tells::Start if span.started_ns().is_none() => {
+        match lifecycle {
+            Lifecycle::Start if span.started_ns().is_none() => {
                 span.from_ns = fact.ns;
                 span.start_at(fact.ns);
             }
-            Tells::End if span.ended_ns().is_none() => span.end_at(fact.ns),
-            Tells::Defunct => {
+            Lifecycle::End if span.ended_ns().is_none() => span.end_at(fact.ns),
+            Lifecycle::Defunct => {
                 if span.is_bare() && !has_run(fact, span.from_ns) {
                     span.set_defunct();
                 }
@@ -299,17 +300,17 @@ impl Spans<'_> {
             }
             _ => {}
         }
-        if tells != Tells::Detail && span.is_bare() {
-            span.tell_by(fact.shape);
+        if lifecycle != Lifecycle::Detail && span.is_bare() {
+            span.report_by(fact.shape);
         }
     }
 
     /// Whether a number of a fact is to be kept.
     fn is_news(&self, span: &Span, fact: &Fact, place: usize) -> bool {
-        let is_end = matches!(fact.tells(), Tells::End | Tells::Defunct);
+        let is_end = matches!(fact.lifecycle(), Lifecycle::End | Lifecycle::Defunct);
         match self.subject {
             Subject::Process if place == process::EXIT_STATUS && !is_end => false,
-            Subject::Process if place == process::EXIT_TIME && fact.tells() == Tells::Defunct => false,
+            Subject::Process if place == process::EXIT_TIME && fact.lifecycle() == Lifecycle::Defunct => false,
             // Details have the size that the linker wrote, the others that of the memory.
             Subject::Image if place == image::SIZE && span.is_bare() => true,
             _ => span.number(place).is_none(),
@@ -318,12 +319,12 @@ impl Spans<'_> {
 
     /// Whether a text of a fact is the path of a process's image, where the name alone may be known.
     fn has_path(&self, span: &Span, fact: &Fact, place: usize) -> bool {
-        let tells_paths = |shape: u32| self.recording.sources.get(shape as usize).is_some_and(tells_image_paths);
+        let records_paths = |shape: u32| self.recording.sources.get(shape as usize).is_some_and(records_image_paths);
         self.subject == Subject::Process
             && place == process::IMAGE
-            && matches!(fact.tells(), Tells::Start | Tells::Holds)
-            && tells_paths(fact.shape)
-            && !tells_paths(span.shape)
+            && matches!(fact.lifecycle(), Lifecycle::Start | Lifecycle::Holds)
+            && records_paths(fact.shape)
+            && !records_paths(span.shape)
     }
 }
 
@@ -340,7 +341,7 @@ fn has_run(fact: &Fact, from_ns: i64) -> bool {
 /// Whether a defunct process is another one than that of a span: it has another object, or ended before that began.
 fn is_another_defunct(span: &Span, fact: &Fact) -> bool {
     match (span.number(process::UNIQUE_KEY), fact.number(process::UNIQUE_KEY)) {
-        (Some(known), Some(told)) => known != told,
+        (Some(known), Some(described)) => known != described,
         _ => !span.is_bare() && exit_time(fact).is_some_and(|ended| ended < span.from_ns),
     }
 }
@@ -364,11 +365,11 @@ mod tests {
         sources: &[Guid([1; 16]), Guid([2; 16])],
     };
 
-    fn told(tells: Tells, scope: u64, key: u64, ns: i64, numbers: &[(usize, u64)]) -> Fact {
+    fn described(lifecycle: Lifecycle, scope: u64, key: u64, ns: i64, numbers: &[(usize, u64)]) -> Fact {
         let at = FileKey { ticks: ns, stream: 0, sequence: 0, ordinal: 0, offset: 0 };
-        let mut fact = Fact::new(&Key { ns, input: 0, at }, tells, 0);
+        let mut fact = Fact::new(&Key { ns, input: 0, at }, lifecycle, 0);
         (fact.scope, fact.key) = (scope, key);
-        numbers.iter().for_each(|&(place, number)| fact.tell(place, number));
+        numbers.iter().for_each(|&(place, number)| fact.record(place, number));
         fact
     }
 
@@ -378,16 +379,16 @@ mod tests {
         spans.iter().map(|span| (span.scope, span.key, span.from_ns, span.to_ns)).collect()
     }
 
-    use Tells::{Defunct, Detail, End, Holds, Start};
+    use Lifecycle::{Defunct, Detail, End, Holds, Start};
 
     #[test]
     fn an_id_means_a_process_up_to_the_next_start() {
         // Facts come in any order.
         let facts = [
-            told(Start, 0, 7, 60, &[]),
-            told(End, 0, 7, 40, &[(process::EXIT_STATUS, 3)]),
-            told(Holds, 0, 7, 10, &[(process::EXIT_STATUS, 259)]),
-            told(Start, 0, 8, 20, &[]),
+            described(Start, 0, 7, 60, &[]),
+            described(End, 0, 7, 40, &[(process::EXIT_STATUS, 3)]),
+            described(Holds, 0, 7, 10, &[(process::EXIT_STATUS, 259)]),
+            described(Start, 0, 8, 20, &[]),
         ];
         assert_eq!(spans(Subject::Process, &facts, &[]), [(0, 7, 0, 60), (0, 7, 60, 100), (0, 8, 20, 100)]);
         let found = fold(Subject::Process, &facts, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
@@ -411,8 +412,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_to_its_end_is_told_up_to_there() {
-        let facts = [told(Start, 0, 7, 10, &[]), told(Start, 0, 7, 60, &[]), told(Start, 0, 8, 49, &[])];
+    fn what_is_not_known_to_its_end_is_reported_up_to_there() {
+        let facts = [described(Start, 0, 7, 10, &[]), described(Start, 0, 7, 60, &[]), described(Start, 0, 8, 49, &[])];
         let found =
             fold(Subject::Process, &facts, &[], &RECORDED.until(Some(50)), &SpillSpace::temporary(), &NoProgress)
                 .unwrap();
@@ -422,13 +423,13 @@ mod tests {
 
     #[test]
     fn a_start_that_was_not_recorded_parts_two_processes() {
-        let key = |ns, tells, key| told(tells, 0, 7, ns, &[(process::UNIQUE_KEY, key)]);
+        let key = |ns, lifecycle, key| described(lifecycle, 0, 7, ns, &[(process::UNIQUE_KEY, key)]);
         assert_eq!(
             spans(Subject::Process, &[key(10, Holds, 1), key(50, Holds, 2)], &[]),
             [(0, 7, 0, 50), (0, 7, 50, 100)]
         );
         assert_eq!(spans(Subject::Process, &[key(10, Holds, 1), key(50, Holds, 1)], &[]), [(0, 7, 0, 100)]);
-        let ends = [told(End, 0, 7, 30, &[]), told(End, 0, 7, 70, &[])];
+        let ends = [described(End, 0, 7, 30, &[]), described(End, 0, 7, 70, &[])];
         assert_eq!(spans(Subject::Process, &ends, &[]), [(0, 7, 0, 31), (0, 7, 31, 100)]);
     }
 
@@ -437,10 +438,10 @@ mod tests {
 
     #[test]
     fn a_defunct_process_has_ended_where_its_exit_time_says() {
-        let at = |tells, ns, key: Option<u64>, exit: Option<u64>| {
-            let mut fact = told(tells, 0, 7, ns, &[(process::EXIT_STATUS, 3)]);
-            key.into_iter().for_each(|key| fact.tell(process::UNIQUE_KEY, key));
-            exit.into_iter().for_each(|exit| fact.tell(process::EXIT_TIME, exit));
+        let at = |lifecycle, ns, key: Option<u64>, exit: Option<u64>| {
+            let mut fact = described(lifecycle, 0, 7, ns, &[(process::EXIT_STATUS, 3)]);
+            key.into_iter().for_each(|key| fact.record(process::UNIQUE_KEY, key));
+            exit.into_iter().for_each(|exit| fact.record(process::EXIT_TIME, exit));
             fact
         };
         let defunct = |ns, key, exit| at(Defunct, ns, key, exit);
@@ -462,7 +463,7 @@ mod tests {
         t(&[defunct(80, None, Some(81))], &[(80, 81, None, Some(3), true)]);
         // While it was recorded, and nothing else describes it.
         t(&[defunct(80, None, Some(40))], &[(30, 90, Some(40), Some(3), false)]);
-        // The end that was seen stays; one that was not is told.
+        // The end that was seen stays; one that was not is recorded.
         let held = at(Holds, 35, Some(1), None);
         t(&[held, at(End, 50, Some(1), None), defunct(80, Some(1), Some(49))], &[(30, 90, Some(50), Some(3), false)]);
         t(&[held, defunct(80, Some(1), Some(49))], &[(30, 90, Some(49), Some(3), false)]);
@@ -485,24 +486,24 @@ mod tests {
 
     #[test]
     fn the_better_of_two_sources_is_kept_field_by_field() {
-        let mut facts = [told(Detail, 7, 0x1000, 5, &[(image::SIZE, 5), (image::TIME_STAMP, 6)])].to_vec();
-        facts.push(told(Start, 7, 0x1000, 20, &[(image::SIZE, 4096), (image::CHECKSUM, 8)]));
-        facts.push(told(Detail, 7, 0x1000, 21, &[(image::SIZE, 5), (image::CHECKSUM, 9)]));
+        let mut facts = [described(Detail, 7, 0x1000, 5, &[(image::SIZE, 5), (image::TIME_STAMP, 6)])].to_vec();
+        facts.push(described(Start, 7, 0x1000, 20, &[(image::SIZE, 4096), (image::CHECKSUM, 8)]));
+        facts.push(described(Detail, 7, 0x1000, 21, &[(image::SIZE, 5), (image::CHECKSUM, 9)]));
         let found = fold(Subject::Image, &facts, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
         let numbers = [image::SIZE, image::TIME_STAMP, image::CHECKSUM].map(|place| found[0].number(place));
         assert_eq!((found.len(), numbers), (1, [Some(4096), Some(6), Some(8)]));
         // The path of an image, whether it is recorded first or last, but for an end, which names the image alone.
         let provider = Guid::from_parts(0x22fb_2cd6, 0x0e7b, 0x422b, 0xa0c7_2fad_1fd0_e716);
         let recorded = Recorded { sources: &[Guid([1; 16]), provider], ..RECORDED };
-        for (shapes, tells, expected) in
+        for (shapes, lifecycle, expected) in
             [([0, 1], Start, 2), ([1, 0], Start, 1), ([0, 1], End, 1), ([0, 0], Holds, 1), ([0, 1], Holds, 2)]
         {
-            let mut facts = [told(Start, 0, 7, 10, &[]), told(tells, 0, 7, 11, &[])];
+            let mut facts = [described(Start, 0, 7, 10, &[]), described(lifecycle, 0, 7, 11, &[])];
             for (fact, (shape, text)) in facts.iter_mut().zip(shapes.into_iter().zip(1..)) {
                 (fact.shape, fact.texts[process::IMAGE]) = (shape, text);
             }
             let found = fold(Subject::Process, &facts, &[], &recorded, &SpillSpace::temporary(), &NoProgress).unwrap();
-            assert_eq!((found.len(), found[0].text(process::IMAGE)), (1, expected), "{shapes:?} {tells:?}");
+            assert_eq!((found.len(), found[0].text(process::IMAGE)), (1, expected), "{shapes:?} {lifecycle:?}");
         }
     }
 
@@ -513,11 +514,11 @@ mod tests {
             fact
         };
         let facts = [
-            of(1, told(Holds, 0, 7, 50, &[])),
-            of(0, told(Holds, 0, 7, 10, &[])),
-            of(1, told(End, 0, 7, 60, &[])),
-            of(1, told(Start, 0, 7, 70, &[])),
-            of(0, told(End, 0, 7, 80, &[])),
+            of(1, described(Holds, 0, 7, 50, &[])),
+            of(0, described(Holds, 0, 7, 10, &[])),
+            of(1, described(End, 0, 7, 60, &[])),
+            of(1, described(Start, 0, 7, 70, &[])),
+            of(0, described(End, 0, 7, 80, &[])),
         ];
         let owners = fold(Subject::Process, &facts, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
         let t = |found: &[Span], expected: &[(u16, i64, i64, Option<i64>)]| {
@@ -526,7 +527,7 @@ mod tests {
         };
         t(&owners, &[(0, 0, 100, Some(80)), (1, 30, 70, Some(60)), (1, 70, 90, None)]);
         // Modules end with the process of their machine.
-        let modules = [of(1, told(Holds, 7, 0x1000, 50, &[])), of(0, told(Holds, 7, 0x1000, 55, &[]))];
+        let modules = [of(1, described(Holds, 7, 0x1000, 50, &[])), of(0, described(Holds, 7, 0x1000, 55, &[]))];
         let found = fold(Subject::Image, &modules, &owners, &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
         t(&found, &[(0, 0, 100, None), (1, 30, 70, None)]);
         // What is not known from a time on is not known of any machine.
@@ -537,12 +538,12 @@ mod tests {
     }
 
     #[test]
-    fn what_two_providers_tell_is_one_process() {
+    fn what_two_providers_record_is_one_process() {
         let mut facts = [
-            told(Start, 0, 7, 10, &[]),
-            told(Start, 0, 7, 11, &[]),
-            told(End, 0, 7, 40, &[]),
-            told(End, 0, 7, 41, &[]),
+            described(Start, 0, 7, 10, &[]),
+            described(Start, 0, 7, 11, &[]),
+            described(End, 0, 7, 40, &[]),
+            described(End, 0, 7, 41, &[]),
         ];
         assert_eq!(spans(Subject::Process, &facts, &[]), [(0, 7, 10, 11), (0, 7, 11, 41), (0, 7, 41, 100)]);
         (facts[1].shape, facts[3].shape) = (1, 1);
@@ -551,7 +552,7 @@ mod tests {
 
     #[test]
     fn details_may_come_before_what_they_belong_to() {
-        let mut facts = [told(Detail, 7, 0x1000, 5, &[]), told(Start, 7, 0x1000, 20, &[])];
+        let mut facts = [described(Detail, 7, 0x1000, 5, &[]), described(Start, 7, 0x1000, 20, &[])];
         facts[1].shape = 1;
         let found = fold(Subject::Image, &facts, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
         assert_eq!((found.len(), found[0].from_ns, found[0].shape), (1, 20, 1));
@@ -559,18 +560,19 @@ mod tests {
 
     #[test]
     fn modules_end_when_they_are_unloaded_and_with_their_process() {
-        let processes = [told(Holds, 0, 7, 10, &[]), told(End, 0, 7, 40, &[]), told(Start, 0, 7, 60, &[])];
+        let processes =
+            [described(Holds, 0, 7, 10, &[]), described(End, 0, 7, 40, &[]), described(Start, 0, 7, 60, &[])];
         let owners = fold(Subject::Process, &processes, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
         let facts = [
             // Unloaded, and another one loaded there later.
-            told(Start, 7, 0x1000, 20, &[]),
-            told(End, 7, 0x1000, 25, &[]),
-            told(Start, 7, 0x1000, 30, &[]),
-            // Told by the rundown at the end: it is in the process that is there then.
-            told(Holds, 7, 0x2000, 95, &[]),
-            told(Detail, 7, 0x2000, 96, &[]),
+            described(Start, 7, 0x1000, 20, &[]),
+            described(End, 7, 0x1000, 25, &[]),
+            described(Start, 7, 0x1000, 30, &[]),
+            // Recorded by the rundown at the end: it is in the process that is there then.
+            described(Holds, 7, 0x2000, 95, &[]),
+            described(Detail, 7, 0x2000, 96, &[]),
             // Of the system, of which there is no process.
-            told(Holds, 0, 0x3000, 95, &[]),
+            described(Holds, 0, 0x3000, 95, &[]),
         ];
         assert_eq!(
             spans(Subject::Image, &facts, &owners),
@@ -580,15 +582,16 @@ mod tests {
 
     #[test]
     fn the_same_module_of_two_processes_of_one_id_is_two() {
-        let processes = [told(Start, 0, 7, 10, &[]), told(Start, 0, 7, 60, &[])];
+        let processes = [described(Start, 0, 7, 10, &[]), described(Start, 0, 7, 60, &[])];
         let owners = fold(Subject::Process, &processes, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
-        let facts = [told(Start, 7, 0x1000, 20, &[]), told(Holds, 7, 0x1000, 95, &[])];
+        let facts = [described(Start, 7, 0x1000, 20, &[]), described(Holds, 7, 0x1000, 95, &[])];
         assert_eq!(spans(Subject::Image, &facts, &owners), [(7, 0x1000, 20, 60), (7, 0x1000, 60, 100)]);
     }
 
     #[test]
     fn the_name_that_a_thread_got_last_is_its_name() {
-        let mut facts = [told(Start, 0, 5, 10, &[]), told(Detail, 0, 5, 20, &[]), told(Detail, 0, 5, 30, &[])];
+        let mut facts =
+            [described(Start, 0, 5, 10, &[]), described(Detail, 0, 5, 20, &[]), described(Detail, 0, 5, 30, &[])];
         (facts[0].texts[0], facts[1].texts[0], facts[2].texts[0]) = (1, 2, 3);
         let found = fold(Subject::Thread, &facts, &[], &RECORDED, &SpillSpace::temporary(), &NoProgress).unwrap();
         assert_eq!((found.len(), found[0].text(thread::NAME)), (1, 3));

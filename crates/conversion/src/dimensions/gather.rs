@@ -93,29 +93,32 @@ impl Gathered {
         let at = (number, inputs.get(number).machine);
         let input = inputs.open(number)?;
         let reader = BufferReader { rules: file.rules(), input: &*input };
-        let telling: Vec<&BufferSummary> = file.buffers.iter().filter(|buffer| buffer.tells_of_subjects()).collect();
+        let describing: Vec<&BufferSummary> =
+            file.buffers.iter().filter(|buffer| buffer.describes_subjects()).collect();
         let source = Source { readers, reader: &reader, file, number };
-        let take = |gathered: &mut Self, told: Vec<Vec<DescribedFacts>>| {
-            timed(progress, Step::Plan, || told.iter().flatten().try_for_each(|told| gathered.take(told, at)))
+        let take = |gathered: &mut Self, described: Vec<Vec<DescribedFacts>>| {
+            timed(progress, Step::Plan, || {
+                described.iter().flatten().try_for_each(|described| gathered.take(described, at))
+            })
         };
         let mut behind = OneBehind::default();
-        for together in telling.chunk_by(survey::together(TOGETHER_BYTES)) {
+        for together in describing.chunk_by(survey::together(TOGETHER_BYTES)) {
             stop_if_cancelled(progress)?;
             // What a large buffer records is not held at once.
             if together.len() == 1 {
-                behind.end(|told| take(self, told))?;
+                behind.end(|described| take(self, described))?;
                 let mut scratch = Scratch::default();
-                source.read(together, &mut scratch, |told| take(self, vec![told]))?;
+                source.read(together, &mut scratch, |described| take(self, vec![described]))?;
                 continue;
             }
-            behind.turn(|| source.read_parallel(together, progress), |told| take(self, told))?;
+            behind.turn(|| source.read_parallel(together, progress), |described| take(self, described))?;
         }
-        behind.end(|told| take(self, told))
+        behind.end(|described| take(self, described))
     }
 
-    fn take(&mut self, told: &DescribedFacts, (input, machine): (u16, u16)) -> Result<()> {
-        let place = Subject::ALL.iter().position(|known| *known == told.subject).unwrap_or_default();
-        for mut fact in told.facts.iter().copied() {
+    fn take(&mut self, described: &DescribedFacts, (input, machine): (u16, u16)) -> Result<()> {
+        let place = Subject::ALL.iter().position(|known| *known == described.subject).unwrap_or_default();
+        for mut fact in described.facts.iter().copied() {
             fact.machine = machine;
             if self.facts[place].len() >= MAX_FACTS {
                 let left_out = self.left_out[place].get_or_insert(LeftOut { input, events: 0, from_ns: fact.ns });
@@ -124,7 +127,7 @@ impl Gathered {
                 continue;
             }
             for id in &mut fact.texts {
-                if let Some(text) = told.text(*id) {
+                if let Some(text) = described.text(*id) {
                     *id = self.texts.add(text)?;
                 }
             }
@@ -180,17 +183,17 @@ impl Source<'_> {
     /// What buffers record, in their order, read side by side.
     fn read_parallel(&self, buffers: &[&BufferSummary], progress: &dyn Progress) -> Result<Vec<Vec<DescribedFacts>>> {
         let portions: Vec<_> = buffers.chunk_by(survey::together(PORTION_BYTES)).collect();
-        let told = portions.par_iter().map_init(Scratch::default, |scratch, portion| {
+        let described = portions.par_iter().map_init(Scratch::default, |scratch, portion| {
             timed(progress, Step::Schema, || {
                 let mut all = Vec::new();
-                self.read(portion, scratch, |told| {
-                    all.extend(told);
+                self.read(portion, scratch, |described| {
+                    all.extend(described);
                     Ok(())
                 })?;
                 Ok(all)
             })
         });
-        told.collect()
+        described.collect()
     }
 
     /// Hands over what buffers record, some facts at a time.
@@ -202,7 +205,7 @@ impl Source<'_> {
     ) -> Result<()> {
         let mut reading = self.readers.read();
         for buffer in buffers {
-            self.file.told.visit(DescriptiveKind::OfSubjects, self.reader, buffer, scratch, |raw, at| {
+            self.file.descriptive.visit(DescriptiveKind::OfSubjects, self.reader, buffer, scratch, |raw, at| {
                 let key = || Key::new(&self.file.clock, self.number, at);
                 let waiting = reading.push(raw, &self.reader.rules.context, key)?;
                 if waiting >= TOGETHER_ROWS { take(reading.finish()?) } else { Ok(()) }
@@ -223,8 +226,8 @@ fn left_out(subject: Subject, left_out: LeftOut) -> (u16, Issue) {
         Subject::Volume => "volumes",
     };
     let message = format!(
-        "{events} events that tell of {table} are not looked at: expected at most {MAX_FACTS} of them in a recording; \
-         they are rows like any other, and what is told of {table} ends at {}",
+        "{events} events that describe {table} are not looked at: expected at most {MAX_FACTS} of them in a recording; \
+         they are rows like any other, and what is described of {table} ends at {}",
         rfc3339(from_ns)
     );
     (input, Issue::new(Severity::Warning, IssueCode::EventsNotLookedAt, message))

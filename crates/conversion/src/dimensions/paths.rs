@@ -13,7 +13,7 @@ pub fn file_name(path: &str) -> &str {
     path.rsplit(['\\', '/']).next().unwrap_or(path)
 }
 
-/// Volumes of a machine beyond which none is told.
+/// Volumes of a machine beyond which none is kept.
 const MAX_VOLUMES: usize = 256;
 
 /// The same of all machines.

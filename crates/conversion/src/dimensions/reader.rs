@@ -14,7 +14,7 @@ use columnar::columns::{
     BatchScratch, BatchValues, ColumnBatch, ColumnBuffers, KeyTable, PackedColumns, PackedRows, Present, TimestampType,
     TypeOptions, gather,
 };
-use etl::event::subject::{self, Subject, Tells};
+use etl::event::subject::{self, Lifecycle, Subject};
 use etl::event::{Event, FileContext, RawEvent};
 
 use super::attributes::{Attributes, NUMBERS, Scope, TEXTS, process};
@@ -35,7 +35,7 @@ pub(super) struct Readers {
 #[derive(Debug)]
 struct Reader {
     subject: Subject,
-    tells: Tells,
+    lifecycle: Lifecycle,
     has_process: bool,
     program: Program,
     columns: PayloadColumns,
@@ -116,7 +116,7 @@ impl Readers {
 impl Reader {
     fn of(plan: &PlanResult, shape: &PlannedShape, subjects: &[Subject]) -> Option<Reader> {
         let identity = &shape.key.identity;
-        let (subject, tells) = subject::told(identity).filter(|(subject, _)| subjects.contains(subject))?;
+        let (subject, lifecycle) = subject::described_by(identity).filter(|(subject, _)| subjects.contains(subject))?;
         let schema = plan.schema(shape).filter(|_| !shape.is_refused)?;
         let attributes = Attributes::of(subject);
         let options = TypeOptions { timestamps: TimestampType::Nanos, ..TypeOptions::default() };
@@ -144,7 +144,7 @@ impl Reader {
         let is_of_32_bits = subject == Subject::Process && is_kernel && identity.pointer_size == 4;
         let bits = if is_of_32_bits { process::SYSTEM_32 } else { 0 };
         let process = of_process;
-        Some(Reader { subject, tells, has_process, program, columns, key, process, numbers, texts, bits })
+        Some(Reader { subject, lifecycle, has_process, program, columns, key, process, numbers, texts, bits })
     }
 
     fn rows(&self) -> Rows {
@@ -189,7 +189,7 @@ impl Reading<'_> {
         let mut all = Vec::new();
         for (shape, mut rows) in std::mem::take(&mut self.rows) {
             if let Some(reader) = &self.readers.of_shapes[shape as usize] {
-                all.push(reader.tell(shape, &mut rows)?);
+                all.push(reader.record(shape, &mut rows)?);
             }
         }
         Ok(all)
@@ -197,46 +197,46 @@ impl Reading<'_> {
 }
 
 impl Reader {
-    fn tell(&self, shape: u32, rows: &mut Rows) -> Result<DescribedFacts> {
+    fn record(&self, shape: u32, rows: &mut Rows) -> Result<DescribedFacts> {
         let values = Values { packed: &rows.payloads.finish(), rows: rows.heads.len(), reader: self };
         let (keys, processes) = (values.numbers(self.key)?, values.numbers(self.process)?);
-        let mut told = Vec::new();
+        let mut described = Vec::new();
         for place in 0..NUMBERS {
             if let Some(numbers) = values.numbers(self.numbers[place])? {
-                told.push((place, numbers));
+                described.push((place, numbers));
             }
         }
         let (mut facts, mut rows_of) = (Vec::with_capacity(rows.heads.len()), Vec::with_capacity(rows.heads.len()));
         for (row, head) in rows.heads.iter().enumerate() {
             let number = |numbers: &Option<Numbers>| numbers.as_ref().and_then(|numbers| numbers.get(row));
             let Some(key) = number(&keys).or_else(|| self.key.is_none().then_some(0)) else { continue };
-            let mut fact = Fact::new(&head.key, self.tells, shape);
+            let mut fact = Fact::new(&head.key, self.lifecycle, shape);
             fact.key = key;
             if self.has_process {
                 let Some(process) = number(&processes).or(head.process.map(u64::from)) else { continue };
                 fact.scope = process;
             }
-            for (place, numbers) in &told {
-                numbers.get(row).into_iter().for_each(|number| fact.tell(*place, number));
+            for (place, numbers) in &described {
+                numbers.get(row).into_iter().for_each(|number| fact.record(*place, number));
             }
             if self.bits != 0 {
-                fact.tell(process::FLAGS, fact.number(process::FLAGS).unwrap_or(0) | self.bits);
+                fact.record(process::FLAGS, fact.number(process::FLAGS).unwrap_or(0) | self.bits);
             }
             facts.push(fact);
             rows_of.push(row);
         }
-        let mut told = DescribedFacts { subject: self.subject, facts, text: Vec::new(), ends: Vec::new() };
+        let mut described = DescribedFacts { subject: self.subject, facts, text: Vec::new(), ends: Vec::new() };
         for (place, column) in self.texts.iter().enumerate() {
             let mut facts = (0..).zip(&rows_of).peekable();
             values.each_text(*column, |row, text| {
                 // Rows come in order, and so do facts, which not every row has become.
                 while facts.next_if(|(_, of_fact)| **of_fact < row).is_some() {}
                 if let Some((fact, _)) = facts.next_if(|(_, of_fact)| **of_fact == row) {
-                    told.put_text(fact, place, text);
+                    described.put_text(fact, place, text);
                 }
             })?;
         }
-        Ok(told)
+        Ok(described)
     }
 }
 

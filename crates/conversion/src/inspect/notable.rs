@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn events_beyond_the_recorded_time_are_told() {
+    fn events_beyond_the_recorded_time_are_reported() {
         let mut far = input([10, 20], [2, 23], 3, vec![stream(0, 5, 21), stream(1, 1, 22), stream(2, 7, 23)]);
         far.session.source = "a.etl".to_owned();
         let expected = [
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn processors_without_events_are_told() {
+    fn processors_without_events_are_reported() {
         let input = |cpu_count, streams| input([0, 0], [0, 0], cpu_count, streams);
         t(
             input(2, vec![stream(0, 5, 1), stream(1, 0, 1)]),

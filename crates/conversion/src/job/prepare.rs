@@ -82,7 +82,7 @@ pub(super) fn plan(
         all_columns: options.all_columns,
         layout: options.layout,
         schemas: Arc::clone(&options.schemas),
-        tells_new_names: options.tells_new_names(),
+        records_new_names: options.records_new_names(),
         filter: options.filter.clone(),
     };
     pool.install(|| {
@@ -150,7 +150,7 @@ pub(super) fn prepare<'a>(
     if let (Some(first), Some(issue)) = (files.first_mut(), Owners::of(&dimensions).issue()) {
         first.issues.push(issue);
     }
-    files.iter_mut().for_each(|file| file.told = DescriptiveEvents::default());
+    files.iter_mut().for_each(|file| file.descriptive = DescriptiveEvents::default());
     let surveyed = Surveyed { files, facts, plan };
     let write = write_options(options, settings);
     Ok(Early::Prepared(Prepared { surveyed, dimensions, stacks, write, planned, partitions }))

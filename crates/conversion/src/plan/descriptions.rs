@@ -79,8 +79,8 @@ impl Collector {
         progress: &dyn Progress,
         read: impl Fn(&RawEvent<'_>) -> Description + Sync,
     ) -> Result<()> {
-        let told = file.marked.iter().filter(|marked| marked.mark == Mark::Schema);
-        let keys: Vec<FileKey> = told.map(|marked| marked.at).collect();
+        let described = file.marked.iter().filter(|marked| marked.mark == Mark::Schema);
+        let keys: Vec<FileKey> = described.map(|marked| marked.at).collect();
         let mut outcome = Ok(());
         read_back_parallel(file, from, &keys, progress, read, |index, description| {
             self.window_bytes += description.content.len();

@@ -112,8 +112,8 @@ fn all_shapes(files: &[FileSurvey]) -> (BTreeMap<Shape, Totals>, Vec<u64>) {
             known.entry(key).or_insert_with(|| Totals::new(input)).add(file, summary);
         }
     }
-    let told_apart = known.keys().copied().filter(|key| !key.identity.is_rest());
-    let ceiling = shapes::first_beyond(told_apart, shapes::MAX_WEIGHT);
+    let distinguished = known.keys().copied().filter(|key| !key.identity.is_rest());
+    let ceiling = shapes::first_beyond(distinguished, shapes::MAX_WEIGHT);
     let is_rest = |key: &Shape| key.identity.is_rest() || ceiling.is_some_and(|ceiling| key >= ceiling);
     let rest_of = |file: &FileSurvey| {
         let rest = file.shapes.iter().filter(|(key, _)| is_rest(key));
@@ -155,7 +155,7 @@ fn too_many_shapes(events: u64) -> Option<Issue> {
     let message = format!(
         "{events} events are not decoded and stand in the dataset Other: expected event shapes of a total weight of at \
          most {}, where one without metadata weighs 1, found more; those that come first in the order of their providers \
-         are told apart",
+         are described apart",
         shapes::MAX_WEIGHT
     );
     (events > 0).then(|| Issue::new(Severity::Warning, IssueCode::TooManyShapes, message))

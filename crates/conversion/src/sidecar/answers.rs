@@ -60,7 +60,7 @@ fn of_shapes<'a>(
             }
         }
         // What ids meant follows from the recording, whatever is filtered.
-        if let Some((subject, _)) = subject::told(&entry.shape.key.identity) {
+        if let Some((subject, _)) = subject::described_by(&entry.shape.key.identity) {
             of_subject(subject).for_each(|question| found[question].add(entry, entry.shape.events));
         }
     }
@@ -103,8 +103,8 @@ impl Asked {
 
 /// Where the questions are that what is recorded of a subject answers.
 fn of_subject(subject: Subject) -> impl Iterator<Item = usize> {
-    let tells = move |question: &Question| matches!(question.evidence, Evidence::Described(of) if of == subject);
-    QUESTIONS.iter().enumerate().filter(move |(_, question)| tells(question)).map(|(number, _)| number)
+    let lifecycle = move |question: &Question| matches!(question.evidence, Evidence::Described(of) if of == subject);
+    QUESTIONS.iter().enumerate().filter(move |(_, question)| lifecycle(question)).map(|(number, _)| number)
 }
 
 /// Whether the events of a shape are among some of its dataset.

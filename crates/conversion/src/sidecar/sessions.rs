@@ -26,7 +26,7 @@ sidecar_row! {
         logger_name: Option<String>,
         /// The name in lower case: Windows does not distinguish names by case.
         logger_name_folded: Option<String>,
-        /// The file that the session was told to write.
+        /// The file that the session was set up to write.
         log_file_name: Option<String>,
         /// Major and minor version of the recording system.
         os_version: String,

@@ -78,13 +78,13 @@ impl Buffers<'_> {
     ///
     /// # Errors
     /// When the input cannot be read.
-    pub(super) fn visit_telling(
+    pub(super) fn visit_describing(
         &self,
         buffer: &BufferSummary,
         scratch: &mut Scratch,
         mut visit: impl FnMut(&RawEvent<'_>, FileKey),
     ) -> Result<()> {
-        self.file.told.visit(DescriptiveKind::OfStacks, &self.reader, buffer, scratch, |raw, at| {
+        self.file.descriptive.visit(DescriptiveKind::OfStacks, &self.reader, buffer, scratch, |raw, at| {
             visit(raw, at);
             Ok(())
         })

@@ -2,7 +2,7 @@
 
 use base::error::Result;
 use base::progress::Progress;
-use etl::event::stack::{Addresses, Part, StackEvent, ToldOfStack};
+use etl::event::stack::{Addresses, Part, StackDescription, StackEvent};
 use etl::reader::BufferReader;
 use spill::{SpillSpace, SpillWriter, Spilled};
 
@@ -34,14 +34,14 @@ pub fn gather(
 ) -> Result<(Stacks, Vec<(u16, Issue)>)> {
     let (mut events, mut lists, mut issues) = (space.records(), ListWriter::new(space), Vec::new());
     for (number, file) in (0u16..).zip(files) {
-        let telling: Vec<_> = file.buffers.iter().filter(|buffer| buffer.tells_of_stacks()).collect();
-        if telling.is_empty() {
+        let describing: Vec<_> = file.buffers.iter().filter(|buffer| buffer.describes_stacks()).collect();
+        if describing.is_empty() {
             continue;
         }
         let input = inputs.open(number)?;
         let buffers = Buffers { file, reader: BufferReader { rules: file.rules(), input: &*input }, progress };
         let mut of_input = space.records();
-        let unjoined = join_input(&buffers, number, &telling, (&mut lists, &mut of_input), space)?;
+        let unjoined = join_input(&buffers, number, &describing, (&mut lists, &mut of_input), space)?;
         // Inputs come in order, and so all of them are.
         let of_input = sorted(of_input.finish()?, StackOfEvent::order, StackOfEvent::order, space, progress)?;
         events.extend(&of_input)?;
@@ -54,20 +54,20 @@ pub fn gather(
 fn join_input(
     buffers: &Buffers<'_>,
     input: u16,
-    telling: &[&BufferSummary],
+    describing: &[&BufferSummary],
     (lists, events): (&mut ListWriter, &mut SpillWriter<StackOfEvent>),
     space: &SpillSpace,
 ) -> Result<Unjoined> {
     let progress = buffers.progress;
     let mut gathered = Gathered::new(space);
     let read = |buffer: &BufferSummary, scratch: &mut _, found: &mut GatheredStacks| {
-        buffers.visit_telling(buffer, scratch, |raw, at| {
-            if let Some(told) = ToldOfStack::of(raw, &buffers.reader.rules.context) {
-                found.push(at, told);
+        buffers.visit_describing(buffer, scratch, |raw, at| {
+            if let Some(described) = StackDescription::of(raw, &buffers.reader.rules.context) {
+                found.push(at, described);
             }
         })
     };
-    buffers.read(telling, read, |found| gathered.take(&found))?;
+    buffers.read(describing, read, |found| gathered.take(&found))?;
     let (walks, definitions, parts, mut unjoined) = gathered.finish()?;
     let definitions = sorted(definitions, |definition| definition.key, Definition::order, space, progress)?;
     let walks = resolve(walks, &definitions, space, progress)?;
@@ -102,16 +102,16 @@ enum FoundPart {
 }
 
 impl GatheredStacks {
-    fn push(&mut self, at: FileKey, told: ToldOfStack<'_>) {
-        let event = match told {
-            ToldOfStack::Walk { event_ticks, thread, process, stack } => {
+    fn push(&mut self, at: FileKey, described: StackDescription<'_>) {
+        let event = match described {
+            StackDescription::Walk { event_ticks, thread, process, stack } => {
                 let part = match stack {
                     Part::Key(key) => FoundPart::Key(key),
                     Part::Addresses(addresses) => self.keep(addresses),
                 };
                 Event::Walk { event_ticks, ids: (thread, process), part }
             }
-            ToldOfStack::Key { key, when, addresses } => Event::Key { key, when, part: self.keep(addresses) },
+            StackDescription::Key { key, when, addresses } => Event::Key { key, when, part: self.keep(addresses) },
         };
         self.events.push((at, event));
     }

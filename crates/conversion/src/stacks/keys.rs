@@ -44,8 +44,8 @@ pub(super) fn resolve(
 fn meaning(definitions: &[Definition], key: u64, at: FileKey) -> WalkPart {
     let behind = definitions.partition_point(|definition| definition.order() < (key, at));
     let of_key = |definition: &&Definition| definition.key == key;
-    let next = definitions.get(behind).filter(of_key).filter(|next| next.tells_of_before());
-    let last = || definitions[..behind].last().filter(of_key).filter(|last| last.tells_of_behind());
+    let next = definitions.get(behind).filter(of_key).filter(|next| next.describes_before());
+    let last = || definitions[..behind].last().filter(of_key).filter(|last| last.describes_behind());
     next.or_else(last).map_or(WalkPart::UnknownKey, Definition::part)
 }
 
@@ -60,16 +60,16 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_used_again_stands_for_what_is_told_next_of_its_time() {
-        let told = |key, ticks, when, list| Definition::new(at(ticks), key, when, WalkPart::List(list));
+    fn a_key_that_is_used_again_stands_for_what_is_reported_next_of_its_time() {
+        let described = |key, ticks, when, list| Definition::new(at(ticks), key, when, WalkPart::List(list));
         let definitions = [
-            told(7, 10, KeyDeleted, 1),
-            told(7, 20, KeyCreated, 2),
-            told(7, 30, KeyDeleted, 2),
-            told(7, 40, KeyCreated, 3),
-            told(7, 90, KeyHolds, 4),
-            told(8, 50, KeyHolds, 5),
-            told(9, 50, KeyCreated, 6),
+            described(7, 10, KeyDeleted, 1),
+            described(7, 20, KeyCreated, 2),
+            described(7, 30, KeyDeleted, 2),
+            described(7, 40, KeyCreated, 3),
+            described(7, 90, KeyHolds, 4),
+            described(8, 50, KeyHolds, 5),
+            described(9, 50, KeyCreated, 6),
         ];
         let t = |key, ticks, part| assert_eq!(meaning(&definitions, key, at(ticks)), part, "{key} at {ticks}");
         t(7, 9, WalkPart::List(1));

@@ -111,12 +111,12 @@ impl Definition {
     }
 
     /// Whether it holds for the time before it.
-    pub(super) fn tells_of_before(&self) -> bool {
+    pub(super) fn describes_before(&self) -> bool {
         self.when != 0
     }
 
     /// Whether it holds for the time behind it.
-    pub(super) fn tells_of_behind(&self) -> bool {
+    pub(super) fn describes_behind(&self) -> bool {
         self.when != 1
     }
 

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_are_told_with_their_counts() {
+    fn reasons_are_reported_with_their_counts() {
         let mut unjoined = Unjoined { walks: 9, ..Unjoined::default() };
         assert_eq!(unjoined.issue(), None);
         [Reason::TooLate, Reason::NoEvent, Reason::TooLate].into_iter().for_each(|reason| unjoined.count(reason));

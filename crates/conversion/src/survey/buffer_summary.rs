@@ -67,12 +67,12 @@ impl BufferSummary {
     }
 
     /// Whether an event shows what an id of others means.
-    pub fn tells_of_subjects(&self) -> bool {
+    pub fn describes_subjects(&self) -> bool {
         self.subjects != 0
     }
 
     /// Whether an event describes the stack of another.
-    pub fn tells_of_stacks(&self) -> bool {
+    pub fn describes_stacks(&self) -> bool {
         self.stacks != 0
     }
 

@@ -27,7 +27,7 @@ pub struct Counts {
     pub marks: Marks,
     /// What is unusual.
     pub issues: Vec<Issue>,
-    told: DescriptiveKeeper,
+    descriptive: DescriptiveKeeper,
     scratch: Scratch,
     /// Where the events of the buffer begin.
     starts: Starts,
@@ -36,12 +36,12 @@ pub struct Counts {
 impl Counts {
     /// No counts yet; events that describe others are kept, as many as there is room for.
     pub(super) fn keeping(room: &KeepBudget) -> Self {
-        Counts { told: DescriptiveKeeper::within(room), ..Counts::default() }
+        Counts { descriptive: DescriptiveKeeper::within(room), ..Counts::default() }
     }
 
     /// The events that describe others, of buffers of which they are kept, in no particular order.
-    pub(super) fn take_told(&mut self) -> Vec<DescriptiveBuffer> {
-        std::mem::take(&mut self.told.buffers)
+    pub(super) fn take_descriptive(&mut self) -> Vec<DescriptiveBuffer> {
+        std::mem::take(&mut self.descriptive.buffers)
     }
 
     /// Counts the events of one buffer.
@@ -74,7 +74,7 @@ impl Counts {
         let extent = buffer.extent;
         let (stream, sequence, ordinal) = (rules.stream(&extent), rules.sequence(&extent), extent.ordinal);
         let (mut previous, mut before_gap) = (None, None);
-        self.told.begin(extent.is_compressed(), bytes.len());
+        self.descriptive.begin(extent.is_compressed(), bytes.len());
         self.starts.clear(bytes.len());
         let mut walk = rules.walk(bytes, 0, buffer.gap);
         while let Some(step) = walk.next() {
@@ -101,7 +101,7 @@ impl Counts {
             }
         }
         buffer.recovered = before_gap.map_or(0, |before| buffer.events - before);
-        self.told.end(ordinal);
+        self.descriptive.end(ordinal);
         self.starts.add(bytes.len());
         let have_times = buffer.events > buffer.inherited;
         if hides_events(bytes, &self.starts, have_times.then_some((buffer.first_ticks, buffer.last_ticks))) {
@@ -157,11 +157,11 @@ impl Counts {
             Mark::None => {}
             Mark::Subject => {
                 buffer.subjects = 1;
-                self.told.push(DescriptiveKind::OfSubjects, raw);
+                self.descriptive.push(DescriptiveKind::OfSubjects, raw);
             }
             Mark::Stack => {
                 buffer.stacks = 1;
-                self.told.push(DescriptiveKind::OfStacks, raw);
+                self.descriptive.push(DescriptiveKind::OfStacks, raw);
             }
             mark => self.marks.add_event(mark, at),
         }
@@ -176,7 +176,7 @@ impl Counts {
         self.buffers.extend(other.buffers);
         self.marks.add(other.marks);
         self.issues.extend(other.issues);
-        self.told.buffers.extend(other.told.buffers);
+        self.descriptive.buffers.extend(other.descriptive.buffers);
         self.shapes.add(other.shapes);
         self
     }

@@ -70,7 +70,7 @@ impl DescriptiveEvents {
     /// When the input cannot be read, and those of `visit`.
     pub fn visit(
         &self,
-        telling: DescriptiveKind,
+        kind: DescriptiveKind,
         reader: &BufferReader<'_>,
         buffer: &BufferSummary,
         scratch: &mut Scratch,
@@ -83,7 +83,7 @@ impl DescriptiveEvents {
             let at = |ticks| FileKey { ticks, stream, sequence, ordinal, offset: raw.offset };
             ticks.map_or(Ok(()), |ticks| visit(raw, at(ticks)))
         };
-        let kept = self.of(ordinal).map(|buffer| &buffer.events[telling as usize]);
+        let kept = self.of(ordinal).map(|buffer| &buffer.events[kind as usize]);
         if let Some(events) = kept.filter(|_| extent.is_compressed()) {
             return events.copies().try_for_each(|raw| visit(&raw, raw.ticks()));
         }
@@ -190,13 +190,13 @@ impl DescriptiveKeeper {
     }
 
     /// Keeps an event of the buffer.
-    pub(super) fn push(&mut self, telling: DescriptiveKind, raw: &RawEvent<'_>) {
+    pub(super) fn push(&mut self, kind: DescriptiveKind, raw: &RawEvent<'_>) {
         // No event that describes something has the time of another; else all of the buffer were to be walked.
         self.is_keeping &= raw.ticks().is_some();
         if !self.is_keeping {
             return;
         }
-        let events = &mut self.events[telling as usize];
+        let events = &mut self.events[kind as usize];
         events.offsets.push(raw.offset);
         if self.is_compressed {
             if events.bytes.is_empty() {
@@ -233,19 +233,19 @@ mod tests {
     fn keep(keeper: &mut DescriptiveKeeper, ordinal: u64, is_compressed: bool, content: usize) {
         use DescriptiveKind::{OfStacks, OfSubjects};
         keeper.begin(is_compressed, content);
-        for (number, telling) in [(1, OfSubjects), (2, OfStacks), (3, OfSubjects)] {
+        for (number, kind) in [(1, OfSubjects), (2, OfStacks), (3, OfSubjects)] {
             let bytes = event(number);
             let offset = 80 * u32::from(number);
-            keeper.push(telling, &RawEvent { offset, family: HeaderFamily::Event64, bytes: &bytes });
+            keeper.push(kind, &RawEvent { offset, family: HeaderFamily::Event64, bytes: &bytes });
         }
         keeper.end(ordinal);
     }
 
     fn kept(keeper: &mut DescriptiveKeeper) -> DescriptiveEvents {
-        let mut told = DescriptiveEvents::default();
-        told.add(std::mem::take(&mut keeper.buffers));
-        told.sort();
-        told
+        let mut descriptive = DescriptiveEvents::default();
+        descriptive.add(std::mem::take(&mut keeper.buffers));
+        descriptive.sort();
+        descriptive
     }
 
     #[test]
@@ -253,22 +253,22 @@ mod tests {
         let mut keeper = DescriptiveKeeper::within(&KeepBudget::of(1 << 20));
         keep(&mut keeper, 9, true, 320);
         keep(&mut keeper, 4, false, 320);
-        let told = kept(&mut keeper);
-        assert_eq!(told.buffers.iter().map(|buffer| buffer.ordinal).collect::<Vec<_>>(), [4, 9]);
+        let descriptive = kept(&mut keeper);
+        assert_eq!(descriptive.buffers.iter().map(|buffer| buffer.ordinal).collect::<Vec<_>>(), [4, 9]);
         let shown = |raw: RawEvent<'_>| (raw.offset, raw.bytes.len(), raw.bytes[79]);
-        let of = |ordinal, telling| &told.of(ordinal).unwrap().events[telling as usize];
-        for (telling, expected) in [
+        let of = |ordinal, kind| &descriptive.of(ordinal).unwrap().events[kind as usize];
+        for (kind, expected) in [
             (DescriptiveKind::OfSubjects, &[(80, 80, 1), (240, 80, 3)][..]),
             (DescriptiveKind::OfStacks, &[(160, 80, 2)]),
         ] {
-            assert_eq!(of(9, telling).copies().map(shown).collect::<Vec<_>>(), expected);
+            assert_eq!(of(9, kind).copies().map(shown).collect::<Vec<_>>(), expected);
             let content = [0, 1, 2, 3].map(event).concat();
-            assert_eq!(of(4, telling).within(&content).map(shown).collect::<Vec<_>>(), expected);
+            assert_eq!(of(4, kind).within(&content).map(shown).collect::<Vec<_>>(), expected);
             // Of a buffer that is shorter now, no more than there is.
-            assert_eq!(of(4, telling).within(&content[..100]).count(), 0);
+            assert_eq!(of(4, kind).within(&content[..100]).count(), 0);
         }
         assert!(of(4, DescriptiveKind::OfSubjects).bytes.is_empty());
-        assert!(told.of(5).is_none());
+        assert!(descriptive.of(5).is_none());
     }
 
     #[test]
@@ -286,8 +286,8 @@ mod tests {
         keep(&mut keeper, 3, false, MAX_BUFFER + 1);
         // The room is used up.
         keep(&mut keeper, 4, true, 320);
-        let told = kept(&mut keeper);
-        assert_eq!([1, 2, 3, 4].map(|ordinal| told.of(ordinal).is_some()), [false, true, true, false]);
+        let descriptive = kept(&mut keeper);
+        assert_eq!([1, 2, 3, 4].map(|ordinal| descriptive.of(ordinal).is_some()), [false, true, true, false]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Tells the unused end of a file from a hole in it.
+//! Lifecycle the unused end of a file from a hole in it.
 
 use std::collections::VecDeque;
 

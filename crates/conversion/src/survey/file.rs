@@ -51,7 +51,7 @@ pub fn survey_within(
         found = Pass { progress: &Silent(progress), ..pass }.over(&repeated, None)?;
     }
     let blake3 = hasher.map(|hasher| hasher.finish(input, progress)).transpose()?;
-    let PassResult { buffers, unreadable, tail, shapes, marked, notices, told, issues } = found;
+    let PassResult { buffers, unreadable, tail, shapes, marked, notices, descriptive, issues } = found;
     let mut file = FileSurvey {
         identity: input.identity().clone(),
         name,
@@ -64,7 +64,7 @@ pub fn survey_within(
         shapes,
         marked,
         notices,
-        told,
+        descriptive,
         group_masks: None,
         last_dropped: BTreeMap::new(),
         disorder: Disorder::default(),

@@ -45,14 +45,14 @@ const TESTS: [Test; 4] = [
 impl MachineFacts {
     fn of(file: &FileSurvey) -> Self {
         let session = &file.session;
-        let is_told = |value: &i64| *value > 0;
+        let is_reported = |value: &i64| *value > 0;
         // Programs that record themselves or write traces anew describe an older system than the one that they run on.
         let is_of_system = !session.has_mode(mode::PRIVATE_LOGGER) && !session.has_mode(mode::RELOG);
         MachineFacts {
             offset_ns: file.clock.offset_ns(),
-            booted: Some(session.boot_time.0).filter(is_told),
-            frequency: Some(session.perf_frequency).filter(is_told),
-            build: Some(i64::from(session.os_build)).filter(is_told).filter(|_| is_of_system),
+            booted: Some(session.boot_time.0).filter(is_reported),
+            frequency: Some(session.perf_frequency).filter(is_reported),
+            build: Some(i64::from(session.os_build)).filter(is_reported).filter(|_| is_of_system),
         }
     }
 }
@@ -65,7 +65,7 @@ pub fn machines(files: &[FileSurvey]) -> Vec<u16> {
 fn numbers(facts: &[MachineFacts]) -> Vec<u16> {
     let all: Vec<usize> = (0..facts.len()).collect();
     let mut machines = TESTS.iter().fold(vec![all], |machines, test| {
-        machines.into_iter().flat_map(|files| told_apart(facts, files, test)).collect()
+        machines.into_iter().flat_map(|files| distinguished(facts, files, test)).collect()
     });
     machines.iter_mut().for_each(|files| files.sort_unstable());
     machines.sort_unstable();
@@ -77,11 +77,13 @@ fn numbers(facts: &[MachineFacts]) -> Vec<u16> {
 }
 
 /// Files in which a fact does not differ.
-fn told_apart(facts: &[MachineFacts], files: Vec<usize>, (fact, same): &Test) -> Vec<Vec<usize>> {
-    let told = |file: &usize| fact(&facts[*file]);
-    let (mut known, mut unknown): (Vec<usize>, Vec<usize>) = files.into_iter().partition(|file| told(file).is_some());
-    known.sort_by_key(told);
-    let is_same = |a: &usize, b: &usize| told(a).zip(told(b)).is_some_and(|(a, b)| a.abs_diff(b) <= *same);
+fn distinguished(facts: &[MachineFacts], files: Vec<usize>, (fact, same): &Test) -> Vec<Vec<usize>> {
+    let descriptive = |file: &usize| fact(&facts[*file]);
+    let (mut known, mut unknown): (Vec<usize>, Vec<usize>) =
+        files.into_iter().partition(|file| descriptive(file).is_some());
+    known.sort_by_key(descriptive);
+    let is_same =
+        |a: &usize, b: &usize| descriptive(a).zip(descriptive(b)).is_some_and(|(a, b)| a.abs_diff(b) <= *same);
     let mut apart: Vec<Vec<usize>> = known.chunk_by(is_same).map(Vec::from).collect();
     match &mut *apart {
         [only] => only.append(&mut unknown),
@@ -129,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_recorded_tells_nothing() {
+    fn what_is_not_recorded_records_nothing() {
         let nothing = MachineFacts::default();
         t(&[nothing, booted(1000), nothing, booted(1001)], &[0, 0, 0, 0]);
         t(&[nothing, nothing], &[0, 0]);
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_start_fixes_tells_systems_apart_that_started_together() {
+    fn what_a_start_fixes_records_systems_apart_that_started_together() {
         let (slow, old) = (
             MachineFacts { frequency: Some(3_117_777), ..booted(1000) },
             MachineFacts { build: Some(17763), ..booted(1000) },

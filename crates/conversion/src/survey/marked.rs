@@ -90,8 +90,8 @@ impl Mark {
                 Mark::Notice(Notice::of(identity))
             }
             family if family.is_event() && identity.id == eventsource::EVENT_ID => Mark::Schema,
-            _ if subject::told(identity).is_some() => Mark::Subject,
-            _ if stack::told(identity).is_some() => Mark::Stack,
+            _ if subject::described_by(identity).is_some() => Mark::Subject,
+            _ if stack::described_by(identity).is_some() => Mark::Stack,
             _ => Mark::None,
         }
     }

@@ -49,7 +49,7 @@ pub(super) struct PassResult {
     pub(super) shapes: Vec<(Shape, ShapeSummary)>,
     pub(super) marked: Vec<MarkedEvent>,
     pub(super) notices: NoticeLog,
-    pub(super) told: DescriptiveEvents,
+    pub(super) descriptive: DescriptiveEvents,
     pub(super) issues: Issues,
 }
 
@@ -94,7 +94,7 @@ struct Assembly {
     fragment: Option<Tail>,
     shapes: Shapes,
     marks: MarkLog,
-    told: DescriptiveEvents,
+    descriptive: DescriptiveEvents,
     issues: Issues,
 }
 
@@ -143,14 +143,14 @@ impl Assembly {
             fragment: None,
             shapes: Shapes::default(),
             marks: MarkLog::default(),
-            told: DescriptiveEvents::default(),
+            descriptive: DescriptiveEvents::default(),
             issues: Issues::default(),
         }
     }
 
     /// Adds a batch and the counts of its buffers.
     fn take(&mut self, batch: Batch, mut counts: Counts) -> Result<()> {
-        self.told.add(counts.take_told());
+        self.descriptive.add(counts.take_descriptive());
         batch.regions.into_iter().for_each(|region| self.regions.take(region));
         self.fragment = batch.fragment.or(self.fragment);
         let Counts { mut buffers, shapes, marks, mut issues, .. } = counts;
@@ -165,8 +165,8 @@ impl Assembly {
     }
 
     fn finish(self, pass: &Pass<'_>) -> Result<PassResult> {
-        let Assembly { buffers, regions, fragment, shapes, marks, mut told, mut issues } = self;
-        told.sort();
+        let Assembly { buffers, regions, fragment, shapes, marks, mut descriptive, mut issues } = self;
+        descriptive.sort();
         let buffers = buffers.finish()?;
         let ending = fragment.is_none().then(|| ending_of(pass, &buffers));
         let (unreadable, unused) = regions.finish(ending);
@@ -175,7 +175,7 @@ impl Assembly {
         let shapes = timed(pass.progress, Step::Scan, || shapes.finish());
         let (marked, notices, forgotten) = marks.finish();
         forgotten.into_iter().for_each(|issue| issues.push(issue));
-        Ok(PassResult { buffers, unreadable, tail, shapes, marked, notices, told, issues })
+        Ok(PassResult { buffers, unreadable, tail, shapes, marked, notices, descriptive, issues })
     }
 }
 

@@ -49,7 +49,7 @@ pub struct FileSurvey {
     /// Where the events are that describe what ids mean, or stacks, as far as it is kept until somebody asks for them; where the
     /// survey is stored, they are looked for again.
     #[serde(skip)]
-    pub told: DescriptiveEvents,
+    pub descriptive: DescriptiveEvents,
     /// The masks of event groups that a system logger is enabled with, where the file holds them.
     pub group_masks: Option<[u32; 8]>,
     /// When each processor dropped its last event, in ticks, where the file holds it.

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stack_is_told_by_the_hash_of_its_addresses() {
+    fn a_stack_is_reported_by_the_hash_of_its_addresses() {
         // Of no bytes, the hash is a published one: af1349b9 f5f9a1a6 ...
         assert_eq!(stack_id([].into_iter()).to_le_bytes(), [0xAF, 0x13, 0x49, 0xB9, 0xF5, 0xF9, 0xA1, 0xA6]);
         for count in [1, 63, 64, 65, 200] {

@@ -205,8 +205,8 @@ mod tests {
             assert!(names.insert(question.name), "{}", question.name);
             let is_part = matches!(question.evidence, Evidence::Named(..));
             assert_eq!(ANSWERS.iter().any(|answer| answer.name == question.name), !is_part, "{}", question.name);
-            let is_told = matches!(question.evidence, Evidence::Described(_));
-            assert_eq!(question.reads().is_empty(), is_told, "{}", question.name);
+            let is_reported = matches!(question.evidence, Evidence::Described(_));
+            assert_eq!(question.reads().is_empty(), is_reported, "{}", question.name);
         }
     }
 

@@ -58,7 +58,7 @@ impl<'a> Head<'a> {
         HeaderFamily::of_marker(u32::from_le_bytes(*marker.first_chunk()?))
     }
 
-    /// The time of the first event in ticks, if it can be told without expanding the buffer.
+    /// The time of the first event in ticks, if it can be read without expanding the buffer.
     pub(super) fn first_ticks(&self) -> Option<i64> {
         if self.header.is_compressed() {
             return None;

@@ -11,7 +11,7 @@
 //!   they have not, the bytes behind a buffer and in it are asked (see `extent`).
 //! * A region without a believable header is skipped up to the next one: a damaged buffer never ends the file.
 //! * A file that was extended before it was filled ends in zeros, in FF, or in buffers of an older recording. Whether
-//!   such a region is the unused end of the file or a hole in it, only its end tells.
+//!   such a region is the unused end of the file or a hole in it, only its end shows.
 //!
 //! Each step looks at a bounded part of the file, and no part is looked at more than a few times.
 

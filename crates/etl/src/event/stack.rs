@@ -31,7 +31,7 @@ pub enum StackEvent {
 }
 
 /// What an event of this identity records of a stack; `None` of nearly all.
-pub fn told(identity: &EventIdentity) -> Option<StackEvent> {
+pub fn described_by(identity: &EventIdentity) -> Option<StackEvent> {
     let is_of_class = identity.family.is_kernel() || identity.family.is_classic();
     if is_of_class && identity.provider == STACK_WALK_CLASS { of_type(identity.opcode) } else { None }
 }
@@ -49,7 +49,7 @@ fn of_type(opcode: u8) -> Option<StackEvent> {
 
 /// What an event says of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ToldOfStack<'a> {
+pub enum StackDescription<'a> {
     /// Of the event at a time, in ticks, and of a thread.
     Walk {
         /// The time.
@@ -72,7 +72,7 @@ pub enum ToldOfStack<'a> {
     },
 }
 
-/// A part of a stack, as it is told.
+/// A part of a stack, as its event describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
     /// Its addresses.
@@ -118,38 +118,42 @@ fn pointer(bytes: &[u8], pointer_size: u8) -> Option<(u64, &[u8])> {
     Some((u64::from_le_bytes(*pointer), rest))
 }
 
-impl<'a> ToldOfStack<'a> {
+impl<'a> StackDescription<'a> {
     /// What an event says of a stack; `None` of nearly all, and of those that are cut off before they say it.
     #[inline]
-    pub fn of(raw: &RawEvent<'a>, file: &FileContext) -> Option<ToldOfStack<'a>> {
-        let may_tell = match raw.family {
+    pub fn of(raw: &RawEvent<'a>, file: &FileContext) -> Option<StackDescription<'a>> {
+        let may_describe = match raw.family {
             family if family.is_kernel() => {
                 raw.header::<KernelHeader>().is_some_and(|hook| hook.group == GROUP_STACK_WALK)
             }
             family => family.is_classic(),
         };
-        if may_tell { ToldOfStack::read(raw, file) } else { None }
+        if may_describe { StackDescription::read(raw, file) } else { None }
     }
 
-    fn read(raw: &RawEvent<'a>, file: &FileContext) -> Option<ToldOfStack<'a>> {
+    fn read(raw: &RawEvent<'a>, file: &FileContext) -> Option<StackDescription<'a>> {
         let identity = EventIdentity::of(raw, file);
-        let told = told(&identity)?;
+        let described_by = described_by(&identity)?;
         let pointer_size = identity.pointer_size;
         let payload = Event::of(raw, file).payload;
         let pointer = |bytes: &'a [u8]| pointer(bytes, pointer_size);
-        if let StackEvent::KeyCreated | StackEvent::KeyDeleted | StackEvent::KeyHolds = told {
+        if let StackEvent::KeyCreated | StackEvent::KeyDeleted | StackEvent::KeyHolds = described_by {
             let (key, bytes) = pointer(payload)?;
-            return Some(ToldOfStack::Key { key, when: told, addresses: Addresses { bytes, pointer_size } });
+            return Some(StackDescription::Key {
+                key,
+                when: described_by,
+                addresses: Addresses { bytes, pointer_size },
+            });
         }
         let (ticks, rest) = payload.split_first_chunk()?;
         let (process, rest) = rest.split_first_chunk()?;
         let (thread, rest) = rest.split_first_chunk()?;
-        let stack = match told {
+        let stack = match described_by {
             StackEvent::WalkWithKey => Part::Key(pointer(rest)?.0),
             _ => Part::Addresses(Addresses { bytes: rest, pointer_size }),
         };
         let (event_ticks, thread) = (i64::from_le_bytes(*ticks), u32::from_le_bytes(*thread));
-        Some(ToldOfStack::Walk { event_ticks, thread, process: known_id(u32::from_le_bytes(*process)), stack })
+        Some(StackDescription::Walk { event_ticks, thread, process: known_id(u32::from_le_bytes(*process)), stack })
     }
 }
 
@@ -214,8 +218,8 @@ mod tests {
         let addresses = [1, 0, 0, 0x80, 2, 0, 0, 0, 3, 0, 0, 0];
         for (pointer_size, expected) in [(4, vec![0x8000_0001, 2, 3]), (8, vec![0x2_8000_0001])] {
             let bytes = event(0x20, 0x18, pointer_size, &[&OF_EVENT[..], &addresses].concat());
-            let Some(ToldOfStack::Walk { event_ticks: 9, thread: 5, process: Some(1), stack }) =
-                ToldOfStack::of(&raw(&bytes), &FILE)
+            let Some(StackDescription::Walk { event_ticks: 9, thread: 5, process: Some(1), stack }) =
+                StackDescription::of(&raw(&bytes), &FILE)
             else {
                 panic!("it is a walk")
             };
@@ -225,14 +229,14 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_told_from_what_stands_under_them() {
+    fn keys_are_reported_from_what_stands_under_them() {
         let bytes = event(0x26, 0x18, 8, &[&OF_EVENT[..], &[4, 0, 0, 0, 0, 0, 0, 1]].concat());
-        let told = ToldOfStack::of(&raw(&bytes), &FILE);
+        let described_by = StackDescription::of(&raw(&bytes), &FILE);
         let stack = Part::Key(0x0100_0000_0000_0004);
-        assert_eq!(told, Some(ToldOfStack::Walk { event_ticks: 9, thread: 5, process: Some(1), stack }));
+        assert_eq!(described_by, Some(StackDescription::Walk { event_ticks: 9, thread: 5, process: Some(1), stack }));
         let bytes = event(0x23, 0x18, 4, &[4, 0, 0, 0, 6, 0, 0, 0]);
-        let Some(ToldOfStack::Key { key: 4, when: StackEvent::KeyDeleted, addresses }) =
-            ToldOfStack::of(&raw(&bytes), &FILE)
+        let Some(StackDescription::Key { key: 4, when: StackEvent::KeyDeleted, addresses }) =
+            StackDescription::of(&raw(&bytes), &FILE)
         else {
             panic!("it is of a key")
         };
@@ -240,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_of_another_class_tells_nothing() {
+    fn what_is_cut_off_or_of_another_class_records_nothing() {
         for (kind, group, payload) in [
             (0x20, 0x18, &OF_EVENT[..15]),
             (0x25, 0x18, &OF_EVENT),
@@ -248,7 +252,7 @@ mod tests {
             (0x20, 0x0F, &OF_EVENT),
             (0x21, 0x18, &OF_EVENT),
         ] {
-            assert_eq!(ToldOfStack::of(&raw(&event(kind, group, 8, payload)), &FILE), None, "{group:x} {kind:x}");
+            assert_eq!(StackDescription::of(&raw(&event(kind, group, 8, payload)), &FILE), None, "{group:x} {kind:x}");
         }
     }
 

@@ -34,7 +34,7 @@ impl Subject {
 
 /// What it records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Tells {
+pub enum Lifecycle {
     /// From now on the id means this.
     Start,
     /// The id means this now, and has since some time before: a rundown.
@@ -59,12 +59,12 @@ const DOTNET_RUNDOWN: Guid = Guid::from_parts(0xa669_021c, 0xc450, 0x4609, 0xa03
 
 /// Whether a provider's events that start processes, or say that they run, name the path of the image; those of others name the
 /// image alone.
-pub fn tells_image_paths(provider: &Guid) -> bool {
+pub fn records_image_paths(provider: &Guid) -> bool {
     *provider == KERNEL_PROCESS
 }
 
-/// What an event of this identity tells, and of what; `None` of nearly all.
-pub fn told(identity: &EventIdentity) -> Option<(Subject, Tells)> {
+/// What an event of this identity describes, and how; `None` for nearly all identities.
+pub fn described_by(identity: &EventIdentity) -> Option<(Subject, Lifecycle)> {
     let family = identity.family;
     if family.is_kernel() || family.is_classic() {
         by_opcode(&identity.provider, identity.opcode)
@@ -75,9 +75,9 @@ pub fn told(identity: &EventIdentity) -> Option<(Subject, Tells)> {
     }
 }
 
-fn by_opcode(class: &Guid, opcode: u8) -> Option<(Subject, Tells)> {
+fn by_opcode(class: &Guid, opcode: u8) -> Option<(Subject, Lifecycle)> {
+    use Lifecycle::{Defunct, Detail, End, Holds, Start};
     use Subject::{File, Image, Process, Thread, Volume};
-    use Tells::{Defunct, Detail, End, Holds, Start};
     let is = |group: u8| *class == KERNEL_CLASSES[usize::from(group)].guid;
     Some(match opcode {
         1 if is(GROUP_PROCESS) => (Process, Start),
@@ -101,9 +101,9 @@ fn by_opcode(class: &Guid, opcode: u8) -> Option<(Subject, Tells)> {
     })
 }
 
-fn by_id(provider: &Guid, id: u16) -> Option<(Subject, Tells)> {
+fn by_id(provider: &Guid, id: u16) -> Option<(Subject, Lifecycle)> {
+    use Lifecycle::{End, Holds, Start};
     use Subject::{File, Image, Method, Process, Thread};
-    use Tells::{End, Holds, Start};
     Some(match (*provider, id) {
         (KERNEL_PROCESS, 1) => (Process, Start),
         (KERNEL_PROCESS, 2) => (Process, End),
@@ -115,7 +115,7 @@ fn by_id(provider: &Guid, id: u16) -> Option<(Subject, Tells)> {
         // `NameCreate`, `Create`, `CreateNewFile`.
         (KERNEL_FILE, 10 | 12 | 30) => (File, Start),
         (KERNEL_FILE, 11) => (File, End),
-        // Loads with and without names; older versions told of methods that were there under ids of the run-time itself.
+        // Loads with and without names; older versions recorded methods that existed under ids of the run-time itself.
         (DOTNET_RUNTIME, 141 | 143) => (Method, Start),
         (DOTNET_RUNTIME, 142 | 144) => (Method, End),
         (DOTNET_RUNTIME, 137..=140) | (DOTNET_RUNDOWN, 141..=144) => (Method, Holds),
@@ -133,25 +133,28 @@ mod tests {
     }
 
     #[test]
-    fn kernel_events_tell_by_class_and_opcode_whatever_their_header() {
+    fn kernel_events_record_by_class_and_opcode_whatever_their_header() {
         let process = KERNEL_CLASSES[3].guid;
         for family in [HeaderFamily::System64, HeaderFamily::PerfInfo64, HeaderFamily::Classic64] {
-            assert_eq!(told(&identity(family, process, 1, 0)), Some((Subject::Process, Tells::Start)));
-            assert_eq!(told(&identity(family, process, 39, 0)), Some((Subject::Process, Tells::Defunct)));
-            assert_eq!(told(&identity(family, process, 11, 0)), None);
-            assert_eq!(told(&identity(family, kernel::IMAGE_ID_CLASS, 36, 0)), Some((Subject::Image, Tells::Detail)));
+            assert_eq!(described_by(&identity(family, process, 1, 0)), Some((Subject::Process, Lifecycle::Start)));
+            assert_eq!(described_by(&identity(family, process, 39, 0)), Some((Subject::Process, Lifecycle::Defunct)));
+            assert_eq!(described_by(&identity(family, process, 11, 0)), None);
+            assert_eq!(
+                described_by(&identity(family, kernel::IMAGE_ID_CLASS, 36, 0)),
+                Some((Subject::Image, Lifecycle::Detail))
+            );
         }
         // The opcode of an event header says nothing where an id does.
-        assert_eq!(told(&identity(HeaderFamily::Event64, process, 1, 0)), None);
+        assert_eq!(described_by(&identity(HeaderFamily::Event64, process, 1, 0)), None);
     }
 
     #[test]
-    fn others_tell_by_their_ids() {
-        let by_id = |provider, id| told(&identity(HeaderFamily::Event64, provider, 1, id));
-        assert_eq!(by_id(KERNEL_PROCESS, 15), Some((Subject::Process, Tells::Holds)));
-        assert_eq!(by_id(DOTNET_RUNDOWN, 144), Some((Subject::Method, Tells::Holds)));
-        assert_eq!(by_id(DOTNET_RUNTIME, 144), Some((Subject::Method, Tells::End)));
+    fn others_record_by_their_ids() {
+        let by_id = |provider, id| described_by(&identity(HeaderFamily::Event64, provider, 1, id));
+        assert_eq!(by_id(KERNEL_PROCESS, 15), Some((Subject::Process, Lifecycle::Holds)));
+        assert_eq!(by_id(DOTNET_RUNDOWN, 144), Some((Subject::Method, Lifecycle::Holds)));
+        assert_eq!(by_id(DOTNET_RUNTIME, 144), Some((Subject::Method, Lifecycle::End)));
         assert_eq!(by_id(KERNEL_FILE, 14), None);
-        assert_eq!(told(&identity(HeaderFamily::Message, KERNEL_FILE, 0, 10)), None);
+        assert_eq!(described_by(&identity(HeaderFamily::Message, KERNEL_FILE, 0, 10)), None);
     }
 }

@@ -250,7 +250,7 @@ mod tests {
     }
 
     /// The events with the size of the first one changed: holder, first event within, holders, bytes; and whether the words
-    /// that look like headers tell that there is something to look for.
+    /// that look like headers show that there is something to look for.
     #[track_caller]
     fn t(parts: &[Vec<u8>], size: u8, expected: Option<(u32, u32, u32, u32)>) {
         let mut bytes = parts.concat();

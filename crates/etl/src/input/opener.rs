@@ -81,7 +81,7 @@ fn open_file(path: &Address, options: &OpenOptions) -> Result<Arc<dyn Input>> {
 }
 
 /// Bytes that unpacking what stands at an address takes in memory at most; 0 of what is no member of a container, lies there as it is
-/// or unpacked already, or cannot be read, which whoever opens it will tell.
+/// or unpacked already, or cannot be read, which whoever opens it reports.
 pub fn room_to_unpack(address: &Address, options: &OpenOptions) -> u64 {
     let Some((container, name)) = options.shared.split(address) else { return 0 };
     if !options.shared.is_shared(&container) {
@@ -151,7 +151,7 @@ type Wanted = Vec<(usize, Address, String)>;
 pub(super) struct Opener<'a> {
     pub(super) options: &'a OpenOptions,
     pub(super) since: Since,
-    /// Told how many bytes of containers are to be unpacked.
+    /// Called with how many bytes of containers are to be unpacked.
     pub(super) begin: &'a dyn Fn(u64),
     pub(super) progress: &'a dyn Progress,
 }

@@ -69,7 +69,7 @@ impl SharedMembers {
         SharedMembers { archives, addresses }
     }
 
-    /// The archive and the member that an address names, as [`Address::split`] tells them; asks the system for none of those that are
+    /// The archive and the member that an address names, as [`Address::split`] finds them; asks the system for none that are
     /// shared.
     pub(super) fn split(&self, address: &Address) -> Option<(Address, String)> {
         self.addresses.get(address).cloned().or_else(|| address.split())
@@ -176,7 +176,7 @@ impl Shelf {
             Some(KnownArchive { archive: archive.input().identity().clone(), streams, unpacked: BTreeMap::new() });
     }
 
-    /// Unpacks members in one go. What is wrong with one that is damaged is told to whoever asks for it.
+    /// Unpacks members in one go. Whoever asks for a damaged member gets the error.
     ///
     /// # Errors
     /// Of the kind `Output` when there is no room, `Interrupted` when the caller asked to stop.
@@ -358,8 +358,8 @@ mod tests {
                 let together = Lab::new(&changed);
                 for member in ["b.etl", "x/a.etl", "b.etl"] {
                     let alone = Lab { options: OpenOptions::default(), ..Lab::new(&changed) };
-                    let told = |lab: &Lab| lab.read(member).0.map_err(|error| error.kind());
-                    assert_eq!(told(&together), told(&alone), "{member}, byte {at} of {}", archive.len());
+                    let described = |lab: &Lab| lab.read(member).0.map_err(|error| error.kind());
+                    assert_eq!(described(&together), described(&alone), "{member}, byte {at} of {}", archive.len());
                 }
                 // Unless the directory has another member in the place of one of them.
                 let once = together.begun.get() <= 1;

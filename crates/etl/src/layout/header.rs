@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use zerocopy::little_endian::{I64, U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-/// The family and bitness of an event header, as its first four bytes tell.
+/// The family and bitness of an event header, by its first four bytes.
 ///
 /// Bits 24 to 31 are marker flags, bits 16 to 23 the type of a typed header. 32 and 64 name the pointer size of the
 /// payload, which belongs to the event and not to the file.
@@ -436,7 +436,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_bytes_tell_the_family() {
+    fn the_first_bytes_record_the_family() {
         for (marker, family) in [
             (0xC002_0002, Some(HeaderFamily::System64)),
             (0xC011_0002, Some(HeaderFamily::PerfInfo64)),

@@ -28,7 +28,7 @@ pub(super) struct Modules {
 pub(super) enum AddressPlace<'a> {
     /// In a module of this name, or in one without.
     Module(Option<&'a str>),
-    /// In a method of .NET, and in no module: compiled while the process ran, or of a module of which the trace does not tell.
+    /// In a method of .NET, and in no module: compiled while the process ran, or of a module that the trace does not record.
     Method,
     /// In none.
     Nowhere,
@@ -42,7 +42,7 @@ impl Default for Modules {
 }
 
 impl Modules {
-    /// Reads what the sidecar tells.
+    /// Reads modules and methods from the sidecar.
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.

@@ -62,7 +62,7 @@ pub(super) struct Recorded {
     pub span: Option<(i64, i64)>,
 }
 
-/// Reads what the sidecar tells.
+/// Reads the facts of a trace from its sidecar.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.

@@ -38,7 +38,7 @@ impl<'a> Source<'a> {
         Ok(source)
     }
 
-    /// The machine on which an event was recorded, by the number of its input; 0 where nothing tells machines apart.
+    /// The machine on which an event was recorded, by the number of its input; 0 where nothing distinguishes machines.
     pub(super) fn machine(&self, input: Option<i64>) -> i64 {
         input.and_then(|input| self.machines.get(&input)).copied().unwrap_or(0)
     }

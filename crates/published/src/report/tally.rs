@@ -61,7 +61,7 @@ impl Amounts {
     }
 }
 
-/// Amounts by name; `K` is what tells names apart.
+/// Amounts by name; `K` distinguishes names.
 #[derive(Debug)]
 pub(super) struct Tally<K> {
     by_name: HashMap<K, Amounts>,

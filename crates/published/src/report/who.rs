@@ -110,7 +110,7 @@ read_columns! {
 }
 
 impl Who {
-    /// Reads what the sidecar tells.
+    /// Reads processes and threads from the sidecar.
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.

@@ -128,7 +128,7 @@ impl<'b, 'a> Properties<'b, 'a> {
     fn value(&self, property: &Property) -> Result<FieldKind, SchemaError> {
         let Some(wire) = types::wire(property.in_type) else { return Ok(types::UNDECODABLE) };
         let wire = match wire {
-            // MOF has one-byte booleans under the number of the four-byte ones; the length tells.
+            // MOF has one-byte booleans under the number of the four-byte ones; the length decides.
             Wire::Bool32 if property.length == 1 => Wire::Bool8,
             Wire::Bool32 if property.length == 0 && self.source == DecodingSource::Mof => Wire::Bool8,
             other => other,

@@ -167,7 +167,7 @@ impl<'a> EventReader<'a> {
         let opcode_name = self.names.opcode_name(task, opcode);
         let shown_opcode = opcode_name.filter(|_| opcode != 0);
         let event_name = match (task_name, symbol) {
-            // Without a task nothing but the symbol tells the provider's events apart.
+            // Without a task nothing but the symbol distinguishes the provider's events.
             (None, Some(symbol)) => Some(symbol.to_owned()),
             _ => types::event_name(task_name, shown_opcode),
         };

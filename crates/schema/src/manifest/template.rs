@@ -55,7 +55,7 @@ fn map_entry(node: Node<'_, '_>, strings: &Strings, rejections: &mut Rejections)
         return None;
     };
     let shown = strings.display(node).or_else(|| Some(attribute(node, "symbol")?.to_owned()));
-    // What neither names nor symbols tell still has the reference that tells entries apart.
+    // Entries without a name or symbol still have the reference that distinguishes entries.
     let name = shown.or_else(|| attribute(node, "message").map(reference_id)).unwrap_or_default();
     Some((value, name))
 }

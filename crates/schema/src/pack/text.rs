@@ -12,7 +12,7 @@ use crate::trust::Trust;
 /// What a section says, in the order of its lines.
 #[derive(Debug, Default)]
 pub struct Section {
-    /// Mask and name of keywords; without those of which no source tells the mask.
+    /// Mask and name of keywords; without keywords whose mask is in no source.
     pub keywords: Vec<(u64, String)>,
     /// Number and name of tasks.
     pub tasks: Vec<(u16, String)>,

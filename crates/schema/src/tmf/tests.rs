@@ -32,7 +32,7 @@ what is this
 "#;
 
 #[test]
-fn messages_and_rejected_lines_are_told_apart() {
+fn messages_and_rejected_lines_are_reported_apart() {
     let tmf = Tmf::parse(SMALL.as_bytes());
     let numbers: Vec<_> = tmf.messages.iter().map(|m| (&*m.origin.provider, m.number)).collect();
     assert_eq!(numbers, [("Sample", 15), ("Sample", 8), ("Other", 1)]);
@@ -139,7 +139,7 @@ fn a_bad_block_is_rejected_alone() {
 }
 
 #[test]
-fn what_is_too_much_is_told_and_counted() {
+fn what_is_too_much_is_reported_and_counted() {
     let item = "value, ItemLong -- 10\n";
     let long = format!("#typev Main_c1 10 \"\" //\n{{\n{}}}\n", item.repeat(4000));
     let format = format!("#typev Main_c1 11 \"{}\" //\n{{\n}}\n", "x".repeat(70_000));
@@ -175,7 +175,7 @@ fn names_of_a_group_have_an_end() {
 }
 
 #[test]
-fn the_end_of_a_message_line_tells_its_origin() {
+fn the_end_of_a_message_line_records_its_origin() {
     let line =
         "#typev Main_c1 10 \"\" //   GLOBALS=Get() LEVEL=X COMPNAME=Storage SUBCOMP=Cache FUNC=Ns::operator () const";
     let tmf = Tmf::parse(format!("{GROUP}{line}\n{{\n}}\n").as_bytes());

@@ -33,7 +33,7 @@ impl MessageOrigin {
         self.source_place.get(digits..)?.parse().ok()
     }
 
-    /// The text of a part; empty when the TMF file does not tell it.
+    /// The text of a part; empty when the TMF file does not contain it.
     pub(super) fn part(&self, part: OriginPart) -> Cow<'_, str> {
         let text: &str = match part {
             OriginPart::Provider => &self.provider,

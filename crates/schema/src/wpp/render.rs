@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn the_origin_is_inserted_where_the_file_tells_it() {
+    fn the_origin_is_inserted_where_the_file_records_it() {
         let text = |origin: MessageOrigin, format: &str| {
             let format = plan(origin, format, Vec::new());
             let mut message = String::new();
@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_not_valid_is_told() {
+    fn text_that_is_not_valid_is_reported() {
         assert!(!render("", &["ItemWString"], b"\0\xd8\0\0").2.faithful);
         let (_, values, rendered) = render("", &["ItemString"], b"\xe4\0");
         assert_eq!((values[0].as_str(), rendered.faithful), ("ä", false));

@@ -18,7 +18,7 @@ use crate::model::ValueMap;
 use crate::pack::{CodeTable, Pack};
 use crate::text;
 
-/// What `%g` shows of a double without being told otherwise.
+/// What `%g` shows of a double by default.
 const SIGNIFICANT_DIGITS: usize = 6;
 
 impl ArgumentType {
@@ -41,7 +41,7 @@ impl ArgumentType {
     }
 
     /// Appends the value as a message shows it where its format says nothing (`!s!`); `false` when that is not valid
-    /// text or does not tell the value.
+    /// text or does not show the value.
     fn write_shown(&self, value: &[u8], out: &mut String) -> bool {
         let number = u32::try_from(unsigned(value)).unwrap_or(u32::MAX);
         match self {
@@ -176,7 +176,7 @@ fn write_listed(number: u32, names: &ValueMap, out: &mut String) -> bool {
         LabelText::new(out).push("", label);
         out.push(')');
     }
-    // The number tells the value.
+    // The number shows the value.
     true
 }
 
@@ -220,7 +220,7 @@ fn write_flags(number: u32, names: &ValueMap, out: &mut String) -> bool {
         }
     }
     let _ = if separator.is_empty() { write!(out, "{number:#X}") } else { write!(out, "({number:#X})") };
-    // The number tells the value.
+    // The number shows the value.
     true
 }
 

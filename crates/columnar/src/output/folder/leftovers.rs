@@ -25,7 +25,7 @@ pub(super) const GONE: &str = "gone";
 const MOST: usize = 100;
 
 /// Clears the staging folder for a run. No trace is in it any more but those that were replaced; what cannot be removed of
-/// them is told and stands aside, since it must not keep the trace from being written for good.
+/// them is reported and stands aside, since it must not keep the trace from being written for good.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when anything else of it cannot be removed.

@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_system_without_locks_is_told_from_a_failure() {
+    fn a_file_system_without_locks_differs_from_a_failure() {
         assert!(is_without_locks(&io::ErrorKind::Unsupported.into()));
         assert!(!is_without_locks(&io::ErrorKind::PermissionDenied.into()));
         if cfg!(target_os = "linux") {

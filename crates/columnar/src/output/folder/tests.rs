@@ -126,7 +126,7 @@ fn a_rename_that_fails_half_way_brings_the_old_trace_back() {
     assert_eq!((content(out, "a").as_str(), tree(out).as_slice()), ("1", &PUBLISHED.map(String::from)[..]));
 }
 
-/// Makes the folders of a run that ended without cleaning up: each of them holding a file that tells its content.
+/// Makes the folders of a run that ended without cleaning up: each with a file that names its content.
 fn interrupted(out: &Path, folders: &[(&str, &str)]) {
     for (folder, content) in folders {
         let events = out.join(folder).join("events/A");

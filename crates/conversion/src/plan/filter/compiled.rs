@@ -12,7 +12,7 @@ use super::conditions::{Filter, ShapeDecision, ShapeInfo};
 use crate::plan::shape_ids::ShapeFinder;
 use crate::survey::FileSurvey;
 
-/// Tells the events of a recording that become rows from those that do not.
+/// Lifecycle the events of a recording that become rows from those that do not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompiledFilter {
     filter: Filter,

@@ -1,5 +1,5 @@
 -- For each stream, how much of the time from start_ns to end_ns (NULL: from its first, to its last event) is known intact: in no known
--- or possible gap. A loss that nobody can place may lie anywhere, so that nothing of its recording is. A stream without a processor is
+-- or possible gap. A loss without a time may lie anywhere, so that nothing of its recording is. A stream without a processor is
 -- that of buffers which all processors shared: a loss of any of them is its own.
 WITH spans AS (
   SELECT trace, source, cpu, GREATEST(first_time_ns, COALESCE(start_ns, first_time_ns)) AS from_ns,

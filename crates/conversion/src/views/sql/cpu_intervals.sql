@@ -21,7 +21,7 @@ WITH recorded AS {{inline}}(
   ) m
   WHERE thread_id <> 0
 ), inputs AS {{inline}}(
-  -- What an input recorded of a processor; of two inputs that are called the same nobody knows which.
+  -- What an input recorded of a processor; NULL where two inputs have the same name.
   SELECT s.trace, i.input, s.cpu, s.first_time_ns, s.last_time_ns
   FROM {{sidecar/streams: source STRING, cpu BIGINT, first_time_ns BIGINT, last_time_ns BIGINT}} s
   JOIN (

@@ -1,5 +1,5 @@
--- The states of each thread in nanoseconds: running, waiting, ready, standby. A row without a thread has the time of processors of which
--- nobody knows who ran. Where one wait has no readying, nobody knows how long the thread waited or was ready in all.
+-- The states of each thread in nanoseconds: running, waiting, ready, standby. A row without a thread has the time of processors whose
+-- thread is unknown. Where one wait has no readying, the time that the thread waited and the time that it was ready are unknown.
 --| trace STRING, process_id BIGINT, process_name STRING, thread_id BIGINT, running_ns BIGINT, runs BIGINT, waiting_ns BIGINT,
 --| waits BIGINT, ready_ns BIGINT, standby_ns BIGINT, waiting_or_ready_ns BIGINT, other_ns BIGINT, unknown_ns BIGINT, machine BIGINT
 SELECT trace, process_id, process_name, thread_id, CAST(SUM(running_ns) AS BIGINT) AS running_ns,

@@ -1,6 +1,6 @@
 -- TCP and UDP by process: addresses and bytes. A copy of received bytes is an event of its own and counts no bytes twice:
 -- sum over `sent` and `received` only. Windows writes the recorded machine's own end of a TCP connection into `saddr` and `sport`, for what
--- was received, too. Of a received datagram `saddr` is now the own end, now the sender, so that nobody knows which end is which.
+-- was received, too. Of a received datagram `saddr` is now the own end, now the sender, so that the two ends cannot be distinguished.
 --| trace STRING, timestamp TIMESTAMP, timestamp_ns BIGINT, seq BIGINT, protocol STRING, operation STRING, direction STRING,
 --| process_id BIGINT, process_name STRING, local_address STRING, local_port BIGINT, remote_address STRING, remote_port BIGINT,
 --| source_address STRING, source_port BIGINT, destination_address STRING, destination_port BIGINT, bytes BIGINT, connection BIGINT

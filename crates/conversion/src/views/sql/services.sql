@@ -1,4 +1,4 @@
--- What is told of services: those that there were (`listed`), changes of their state, controls, starts, changes of their configuration.
+-- Events of services: services that existed (`listed`), changes of their state, controls, starts, changes of their configuration.
 --| trace STRING, timestamp TIMESTAMP, timestamp_ns BIGINT, seq BIGINT, what STRING, service_name STRING, display_name STRING,
 --| state STRING, process_id BIGINT, process_name STRING, service_tag BIGINT, start_type BIGINT, control_code BIGINT,
 --| client_process_id BIGINT, client_process_name STRING

@@ -21,7 +21,7 @@ pub(super) enum Method {
 }
 
 impl Method {
-    /// The method that a folder tells, or the name of one that is not read.
+    /// The method that a folder names, or the name of one that is not read.
     pub(super) fn of(packing: u16) -> Result<Method, String> {
         let [kind, parameter] = packing.to_le_bytes();
         match (kind & 0x0F, parameter & 0x1F) {

@@ -1,4 +1,4 @@
-//! A member held against the size and the check sum that its container tells.
+//! A member held against the size and the check sum that its container records.
 
 use std::io::{self, Read};
 

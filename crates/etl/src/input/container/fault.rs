@@ -31,7 +31,7 @@ pub(super) fn unsupported(message: impl Into<String>, path: &Path) -> Error {
         .with_hint("unpack it and convert the trace")
 }
 
-/// What a decoder is told to say of bytes that are no data of its format.
+/// What a decoder says of bytes that are no data of its format.
 pub(super) fn invalid(message: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message.into())
 }

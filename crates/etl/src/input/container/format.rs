@@ -26,7 +26,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Bytes that tell the format.
+    /// Bytes that show the format.
     pub const SIGN: usize = 8;
 
     /// The format of a file that begins with these bytes, if it is a container.

@@ -16,7 +16,7 @@ const MOST_NAME_BYTES: usize = 64 << 20;
 pub struct Member {
     /// Its path in the container, with `/` between the parts.
     pub name: String,
-    /// Its size in bytes, where the container tells.
+    /// Its size in bytes, where the container records it.
     pub size: Option<u64>,
     /// What keeps it from being read.
     pub obstacle: Option<Obstacle>,
@@ -117,12 +117,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_told_as_paths_with_slashes() {
+    fn names_are_reported_as_paths_with_slashes() {
         let mut members = Members::default();
         for name in [&b"a\\b.etl"[..], b"a/b.etl", b"\xFCber.etl", b"../x.etl", b"/x", b"c:\\x", b"a/../../x", b""] {
             members.push(name, None, None, Path::new("a.zip")).unwrap();
         }
-        let told: Vec<_> = members.finish().into_iter().map(|member| (member.name, member.obstacle)).collect();
+        let described: Vec<_> = members.finish().into_iter().map(|member| (member.name, member.obstacle)).collect();
         let (climbs, repeated) = (Some(Obstacle::Climbs), Some(Obstacle::Repeated));
         let expected = [
             ("a/b.etl", None),
@@ -134,11 +134,11 @@ mod tests {
             ("a/../../x", climbs.clone()),
             ("", climbs),
         ];
-        assert_eq!(told, expected.map(|(name, obstacle)| (name.to_owned(), obstacle)));
+        assert_eq!(described, expected.map(|(name, obstacle)| (name.to_owned(), obstacle)));
     }
 
     #[test]
-    fn a_member_that_needs_a_password_is_told_the_way_out() {
+    fn a_member_that_needs_a_password_is_reported_the_way_out() {
         let error = Obstacle::Encrypted.error(Path::new("a.zip!/b.etl"));
         let text = "a.zip!/b.etl: this member is encrypted (unpack it with its password, and convert the trace)";
         assert_eq!(error.to_string(), text);

@@ -1,7 +1,7 @@
 //! The directory of a 7z archive, as bytes. Whatever contradicts itself is `None`; no list is longer than the bytes that
-//! tell it, and none has more than a million entries, since an entry takes more than the byte or two that describe it.
+//! describe it, and none has more than a million entries, since an entry takes more than the byte or two that describe it.
 
-/// What a header tells.
+/// What a header contains.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Header {
     /// Files, and the streams that they are packed in.
@@ -424,7 +424,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_tell_their_length_first() {
+    fn numbers_record_their_length_first() {
         let t = |bytes: &[u8], expected| assert_eq!(Bytes(bytes).number(), expected, "{bytes:x?}");
         t(&[0x7F], Some(127));
         t(&[0x80, 0x80], Some(128));
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_as_many_as_are_told() {
+    fn names_are_as_many_as_are_reported() {
         let list = [&[0][..], &[0x61, 0, 0, 0, 0x3D, 0xD8, 0, 0]].concat();
         let t = |count, expected: Option<&[&str]>| {
             let names = Bytes(&list).names(count);

@@ -146,7 +146,7 @@ impl Spool {
 
     fn append_all(&mut self, plain: &mut dyn Read, size: Option<u64>, path: &Path) -> Result<()> {
         let limit = self.limit.bytes();
-        // One byte more than there should be is told by whoever reads it.
+        // One byte more than there should be is reported by whoever reads it.
         let block = size.map_or(BLOCK, |size| size.saturating_add(1).min(BLOCK));
         let mut block = vec![0; usize::try_from(block).unwrap_or(1)];
         loop {
@@ -216,7 +216,7 @@ mod tests {
         let text = spool.take(&mut &b"x"[..], None, path).unwrap_err().to_string();
         assert!(text.starts_with("a.zip!/b.etl: unpacked it would take more than the 10 bytes"), "{text}");
         assert!(text.contains("--max-spool"), "{text}");
-        assert!(spool.take(&mut io::empty(), Some(1), path).is_err(), "told before it is unpacked");
+        assert!(spool.take(&mut io::empty(), Some(1), path).is_err(), "refused before it is unpacked");
     }
 
     #[test]

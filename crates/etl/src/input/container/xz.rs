@@ -225,7 +225,7 @@ fn block_header<R: Read>(inner: &mut Counted<R>, size: u8) -> io::Result<u32> {
     dictionary_size(bits)
 }
 
-/// The size of a window by the byte that LZMA2 tells it with.
+/// The size of a window by the byte of LZMA2 for it.
 ///
 /// # Errors
 /// When it is more than [`MAX_DICTIONARY`].

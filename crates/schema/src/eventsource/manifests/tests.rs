@@ -140,7 +140,7 @@ fn chunks_that_were_there_before_are_not_joined_again() {
 }
 
 #[test]
-fn what_is_no_chunk_is_told() {
+fn what_is_no_chunk_is_reported() {
     let mut reader = Reader::new();
     let good = chunk(2, 1, b"<");
     for (at, byte) in [(0, 2), (3, 0x5a), (4, 1), (4, 0)] {
@@ -191,7 +191,7 @@ fn endless_manifests_are_given_up() {
         }
     }
     assert!(reader.set.assembly.size().0 <= MAX_PENDING_BYTES);
-    // Those that were given up for others are told: 32 MiB hold 51 of 200, and the one of A had to go, too.
+    // Manifests that were given up for others are reported: 32 MiB hold 51 of 200, and the one of A had to go, too.
     let given_up = reader.set.take_issues();
     assert!(given_up.iter().all(|found| found.flaw == Flaw::Incomplete));
     assert_eq!(given_up.len(), 150);
@@ -199,8 +199,8 @@ fn endless_manifests_are_given_up() {
         reader.push(A, process_id, &chunk(2, 0, b"<"));
     }
     assert_eq!(reader.set.assembly.size().1, MAX_WRITERS);
-    let told = reader.set.take_issues().len() + reader.issues().len();
-    assert_eq!(told, 51 + 5000);
+    let described = reader.set.take_issues().len() + reader.issues().len();
+    assert_eq!(described, 51 + 5000);
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn structures_that_lists_have_lost_are_put_back() {
 
 /// Runs of builds from the gathered facts.
 #[test]
-fn providers_and_layouts_tell_the_releases_that_have_them() {
+fn providers_and_layouts_record_the_releases_that_have_them() {
     let pack = Pack::builtin();
     for (provider, name, releases) in [
         ("a7975c8f-ac13-49f1-87da-5a984a4ab417", "Microsoft-Windows-WinRM", "7 (7600) to 11 26H1 (28000)"),
@@ -222,7 +222,7 @@ fn classes_outside_the_hook_table_are_described_too() {
     );
 }
 
-/// Lists of classic events do not tell 16-bit texts from 8-bit ones.
+/// Lists of classic events do not distinguish 16-bit texts from 8-bit ones.
 #[test]
 fn texts_of_unknown_width_are_read_both_ways() {
     let class = guid("393da8c0-dbed-11d2-895b-00c04f79ab69");
