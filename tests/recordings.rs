@@ -227,3 +227,36 @@ fn what_is_wrong_in_a_list_is_reported_with_its_line() {
     let summary: serde_json::Value = serde_json::from_str(&shown).unwrap();
     assert_eq!((&summary["traces"][0]["trace"], &summary["traces"][1]), (&"a".into(), &serde_json::Value::Null));
 }
+
+/// Bytes that the manifest says were read in each phase.
+fn bytes_read(sandbox: &Sandbox, trace: &str) -> [u64; 3] {
+    let read = &manifest(sandbox, trace)["run"]["bytes_read"];
+    ["survey", "plan", "convert"].map(|phase| read[phase].as_u64().unwrap())
+}
+
+#[test]
+fn what_is_read_of_the_inputs_is_counted_by_phase() {
+    const BUFFER: usize = 0x1_0000;
+    let sandbox = Sandbox::new();
+    // Events that describe nothing of others.
+    let event = perfinfo64(0x0F99, T0 + 1).payload(vec![1; 84]).on_disk();
+    let full = |number: i64| {
+        let mut open = buffer(BUFFER).sequence(number);
+        while open.fits(event.len()) {
+            open.push(&event);
+        }
+        open
+    };
+    let bytes = trace(header().buffer_size(BUFFER.try_into().unwrap())).buffers((1..=40).map(full)).to_bytes();
+    sandbox.file("a.etl", &bytes);
+    sandbox.t("convert a.etl -o out", 0);
+    // All but the header event.
+    let events = manifest(&sandbox, "a")["events"]["written"].as_u64().unwrap() - 1;
+    let (size, events) = (bytes.len() as u64, events * event.len() as u64);
+    let [survey, plan, convert] = bytes_read(&sandbox, "a");
+    // Once for the hash, once for the events; between buffers their headers are read before.
+    assert!((2 * size..2 * size + size / 16).contains(&survey), "{survey} of {size}");
+    // The buffers in which one event may show what others are: that of the header event, and the one behind it.
+    assert!(plan <= 2 * BUFFER as u64, "{plan} of {size}");
+    assert!((events..=size).contains(&convert), "{convert} of {size} with events of {events}");
+}

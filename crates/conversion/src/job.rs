@@ -18,6 +18,7 @@ use std::time::{Instant, SystemTime};
 
 use base::error::{ErrorCode, Result};
 use base::resources;
+use columnar::output::manifest::BytesRead;
 use columnar::output::{IfExists, LocalFolder, Output, folder};
 use etl::event::subject::Subject;
 use etl::input::Inputs;
@@ -161,6 +162,19 @@ pub fn convert_inputs(
     )
 }
 
+/// Counts what is read of the inputs from one look to the next.
+struct ReadMeter<'a> {
+    inputs: &'a Inputs,
+    seen: u64,
+}
+
+impl ReadMeter<'_> {
+    fn since_last(&mut self) -> u64 {
+        let now = self.inputs.bytes_read();
+        now - std::mem::replace(&mut self.seen, now)
+    }
+}
+
 /// A conversion whose inputs are open.
 struct ConversionRun<'a> {
     job: &'a Recording,
@@ -181,15 +195,17 @@ impl ConversionRun<'_> {
         progress: &dyn JobProgress,
     ) -> Result<Outcome> {
         let ConversionRun { job, options, inputs, workers, ref space, started } = self;
-        let pool = &workers.pool;
+        let (pool, mut meter) = (&workers.pool, ReadMeter { inputs, seen: 0 });
         let ticket = workers.admit(unpacking, inputs, progress)?;
         let files = prepare::survey(pool, job, inputs, options, space, true, progress)?;
+        let read = BytesRead { survey: meter.since_last(), ..BytesRead::default() };
         let ticket = workers.admit_planning(ticket, &files, progress)?;
         let Prepared { surveyed, dimensions, stacks, write, planned, partitions } =
             match prepare::prepare(pool, job, files, inputs, options, space, progress)? {
                 Early::Prepared(prepared) => prepared,
                 Early::Outcome(outcome) => return Ok(outcome),
             };
+        let read = BytesRead { plan: meter.since_last(), ..read };
         let ticket = workers.readmit(ticket, &surveyed, progress)?;
         // Without it this was a dry run, which has ended.
         let Some(output) = output else { return Ok(Outcome::Skipped) };
@@ -220,6 +236,7 @@ impl ConversionRun<'_> {
             run: RunContext {
                 threads: options.threads,
                 memory: options.memory,
+                bytes_read: Some(BytesRead { convert: meter.since_last(), ..read }),
                 out: options.out.clone(),
                 id: options.run_id.clone(),
                 options: record::run_options(options),

@@ -130,6 +130,17 @@ impl FileEntry {
     }
 }
 
+/// Bytes that were read of all inputs, by phase. What is read twice counts twice; what stays in memory is read once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BytesRead {
+    /// To find the events, and for the hash.
+    pub survey: u64,
+    /// To find schemas, what ids meant, stacks, and where to cut.
+    pub plan: u64,
+    /// To convert the events.
+    pub convert: u64,
+}
+
 /// Everything that may differ between two runs with the same result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {
@@ -144,6 +155,9 @@ pub struct RunInfo {
     pub threads: u64,
     /// Its memory budget in bytes.
     pub memory_bytes: u64,
+    /// What was read of the inputs, of a run in one process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_read: Option<BytesRead>,
     /// The machine's name.
     pub host: Option<String>,
     /// The absolute path of the output folder.

@@ -7,7 +7,9 @@ use std::time::{Instant, SystemTime};
 use base::calendar;
 use base::settings::{self, Recorded};
 use columnar::output::IfExists;
-use columnar::output::manifest::{CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash};
+use columnar::output::manifest::{
+    BytesRead, CommitRecord, FORMAT_VERSION, InputEntry, LossCounts, RunInfo, options_hash,
+};
 use etl::input::Address;
 use serde_json::{Map, Value, json};
 
@@ -70,6 +72,8 @@ pub struct RunContext {
     pub threads: usize,
     /// Budget in bytes for what is in memory.
     pub memory: u64,
+    /// What was read of the inputs, of a run in one process.
+    pub bytes_read: Option<BytesRead>,
     /// Folder of the output.
     pub out: PathBuf,
     /// What the caller calls the run.
@@ -88,6 +92,7 @@ pub fn run(context: &RunContext, files: &[FileSurvey], started: (SystemTime, Ins
         duration_ms: u64::try_from(started.1.elapsed().as_millis()).unwrap_or(u64::MAX),
         threads: context.threads as u64,
         memory_bytes: context.memory,
+        bytes_read: context.bytes_read,
         host: host_name(),
         output: base::disk::absolute_text(&context.out),
         inputs: files.iter().map(|file| file.identity.source.absolute()).collect(),

@@ -328,6 +328,7 @@ fn commit_started(
         run: RunContext {
             threads: options.threads,
             memory: options.memory,
+            bytes_read: None,
             out: place.out.clone(),
             id: options.run_id.clone(),
             options: record::publish_options(job.if_exists, job.checks, job.lock),

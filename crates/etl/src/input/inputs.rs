@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::error::{Error, ErrorKind, Result};
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::access::{Identity, Input, Since, changed};
 use super::address::Address;
+use super::counted::CountedInput;
 use super::local::{self, LocalFile};
 use super::opener::{OpenOptions, Opener};
 
@@ -35,6 +37,8 @@ pub struct Inputs {
     /// The local files that are open, the one that was asked for last in front.
     open: Mutex<VecDeque<(InputId, Arc<dyn Input>)>>,
     most_open: usize,
+    /// Bytes that were read of all of them.
+    bytes_read: Arc<AtomicU64>,
     /// From when on the local files must stay as they are.
     since: Since,
 }
@@ -60,9 +64,9 @@ impl Inputs {
     }
 
     fn push_file(&mut self, path: &Path) -> Result<()> {
-        let file: Arc<dyn Input> = Arc::new(LocalFile::open(path)?);
+        let file = LocalFile::open(path)?;
         let id = self.push(path, InputPlace::Local(file.identity().clone()))?;
-        self.keep(id, file);
+        self.keep(id, counted(Arc::new(file), &self.bytes_read));
         Ok(())
     }
 
@@ -72,7 +76,7 @@ impl Inputs {
         Ok(id)
     }
 
-    /// Opens files, and members of containers as [`OpenOptions`] say; `begin` is told how many bytes of a container are to
+    /// Opens files, and members of containers as [`OpenOptions`] say; `begin` gets how many bytes of a container are to
     /// be read for that.
     ///
     /// # Errors
@@ -89,7 +93,10 @@ impl Inputs {
         let mut inputs = Inputs::local([]);
         for (address, opened) in addresses.iter().zip(opened) {
             match opened {
-                Some(input) => _ = inputs.push(address, InputPlace::There(input))?,
+                Some(input) => {
+                    let input = counted(input, &inputs.bytes_read);
+                    inputs.push(address, InputPlace::There(input))?;
+                }
                 None => inputs.push_file(address)?,
             }
         }
@@ -139,8 +146,19 @@ impl Inputs {
         Inputs::new(inputs.into_iter().map(InputPlace::There).collect(), Since::Opened)
     }
 
-    fn new(list: Vec<InputPlace>, since: Since) -> Inputs {
-        Inputs { list, open: Mutex::default(), most_open: local::most_open(), since }
+    fn new(mut list: Vec<InputPlace>, since: Since) -> Inputs {
+        let bytes_read = Arc::<AtomicU64>::default();
+        for place in &mut list {
+            if let InputPlace::There(input) = place {
+                *input = counted(Arc::clone(input), &bytes_read);
+            }
+        }
+        Inputs { list, open: Mutex::default(), most_open: local::most_open(), bytes_read, since }
+    }
+
+    /// Bytes that were read of the inputs so far, those that were read again among them.
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read.load(Ordering::Relaxed)
     }
 
     /// How many there are.
@@ -175,7 +193,8 @@ impl Inputs {
             return Ok(open);
         }
         // Nobody waits meanwhile: a file of a network drive may take its time. One that two threads open is kept once.
-        Ok(self.keep(id, Arc::new(LocalFile::reopen(identity, self.since)?)))
+        let file = LocalFile::reopen(identity, self.since)?;
+        Ok(self.keep(id, counted(Arc::new(file), &self.bytes_read)))
     }
 
     /// Makes sure that all inputs are still what they were.
@@ -217,6 +236,10 @@ impl Inputs {
         drop(released);
         file
     }
+}
+
+fn counted(input: Arc<dyn Input>, bytes_read: &Arc<AtomicU64>) -> Arc<dyn Input> {
+    Arc::new(CountedInput { input, bytes_read: Arc::clone(bytes_read) })
 }
 
 fn too_many_inputs(path: &Path) -> Error {
@@ -264,6 +287,8 @@ mod tests {
         assert_eq!([2, 3].map(|id| number(&inputs, id)), [2, 3]);
         assert_eq!(held.bytes(0, 9, &mut Vec::new()).unwrap(), [1], "what somebody holds is open until it is dropped");
         inputs.check_unchanged().unwrap();
+        // Six files were asked for through the inputs, one more byte of what was held.
+        assert_eq!(inputs.bytes_read(), 5 + 2 + 1);
     }
 
     #[test]
@@ -308,5 +333,6 @@ mod tests {
         assert!(error.to_string().contains("made.etl, offset 0x2: the file changed"), "{error}");
         inputs.check_unchanged().unwrap();
         assert_eq!(inputs.identities().map(|identity| identity.size).sum::<u64>(), 3);
+        assert_eq!(inputs.bytes_read(), 2, "what there is of nine bytes from 1 on, and nothing of what there is not");
     }
 }

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod address;
 pub mod container;
+mod counted;
 pub mod inputs;
 pub mod local;
 pub mod memory;
