@@ -344,14 +344,6 @@ class Corpus(unittest.TestCase):
         folder = os.path.join(self.out, f"trace={name}")
         return contextlib.closing(duckdb_with(folder)), os.path.join(folder, "events")
 
-    def test_every_view_binds_and_runs_on_every_trace(self):
-        for folder in sorted(os.listdir(self.out)):
-            if not folder.startswith("trace="):
-                continue
-            with self.subTest(folder), contextlib.closing(duckdb_with(os.path.join(self.out, folder))) as connection:
-                for view in views(connection):
-                    connection.execute(f"SELECT count(*) FROM (SELECT * FROM {quoted(view)})").fetchone()
-
     def test_a_question_can_be_answered_where_its_view_has_rows(self):
         undecoded = []
         for folder in sorted(os.listdir(self.out)):
@@ -401,7 +393,7 @@ class Corpus(unittest.TestCase):
         self.assertLess(max(sizes.values()), 100_000)
         self.assertLess(sizes["trace=perfview-smallEtlFile", "views.sql"], 18_000)
 
-    def test_scripts_of_the_sidecar_run_in_any_folder(self):
+    def test_every_view_runs_on_every_trace_in_any_folder(self):
         columns = {}
         for folder in sorted(os.listdir(self.out)):
             if not folder.startswith("trace="):
@@ -417,14 +409,16 @@ class Corpus(unittest.TestCase):
                 there.execute(f"SET VARIABLE root = {literal(self.out)}")
                 there.execute(text)
                 for view in views(there):
-                    count = f"SELECT count(*) FROM (SELECT * FROM {quoted(view)})"
-                    expected = there.execute(count).fetchone()
-                    os.chdir(self.out)
-                    self.assertEqual(here.execute(count).fetchone(), expected, view)
+                    there.execute(f"SELECT count(*) FROM (SELECT * FROM {quoted(view)})").fetchone()
                     # What a trace lacks has the columns that it would have.
-                    found = [row[:2] for row in here.execute(f"DESCRIBE {quoted(view)}").fetchall()]
                     if "/" not in view and view in ANSWERS:
+                        found = [row[:2] for row in there.execute(f"DESCRIBE {quoted(view)}").fetchall()]
                         self.assertEqual(columns.setdefault(view, found), found, view)
+                # In the folder of the traces the same files are read.
+                rows = "SELECT count(*) FROM all_events"
+                expected = there.execute(rows).fetchone()
+                os.chdir(self.out)
+                self.assertEqual(here.execute(rows).fetchone(), expected)
         self.assertEqual(set(columns), ANSWERS)
 
     def test_views_of_all_traces_together_have_the_rows_of_each(self):
