@@ -79,4 +79,23 @@ impl BufferReader<'_> {
     pub fn content<'s>(&self, extent: &BufferExtent, scratch: &'s mut Scratch) -> Result<Content<'s>> {
         content::read(self.input, extent, self.rules.max_buffer_size, scratch)
     }
+
+    /// The same, of a buffer that may lie in bytes of the input that are at hand: `bytes`, which begin at the offset `from`.
+    ///
+    /// # Errors
+    /// When the input has to be read, and cannot be.
+    pub fn content_within<'s>(
+        &self,
+        extent: &BufferExtent,
+        (from, bytes): (u64, &'s [u8]),
+        scratch: &'s mut Scratch,
+    ) -> Result<Content<'s>> {
+        let (start, len) = content::stored_range(extent);
+        let at = start.checked_sub(from).and_then(|at| usize::try_from(at).ok());
+        let stored = at.and_then(|at| bytes.get(at..)?.get(..len));
+        match stored.filter(|_| !content::waits_for_room(extent, self.rules.max_buffer_size)) {
+            Some(stored) => Ok(content::of_stored(stored, extent, self.rules.max_buffer_size, scratch)),
+            None => self.content(extent, scratch),
+        }
+    }
 }

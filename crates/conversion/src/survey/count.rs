@@ -44,13 +44,13 @@ impl Counts {
         std::mem::take(&mut self.descriptive.buffers)
     }
 
-    /// Counts the events of one buffer.
+    /// Counts the events of one buffer, which may lie in bytes that are at hand: those from an offset of the file on.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn survey(&mut self, reader: &BufferReader<'_>, extent: &BufferExtent) -> Result<()> {
+    pub fn survey(&mut self, reader: &BufferReader<'_>, extent: &BufferExtent, at_hand: (u64, &[u8])) -> Result<()> {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let content = reader.content(extent, &mut scratch)?;
+        let content = reader.content_within(extent, at_hand, &mut scratch)?;
         let mut buffer = BufferSummary::new(*extent);
         buffer.content_bytes = u32::try_from(content.bytes().len()).unwrap_or(u32::MAX);
         if let Some(fault) = content.fault {

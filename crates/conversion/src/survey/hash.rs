@@ -4,6 +4,8 @@
 //! the end as the BLAKE3 paper says in section 2.1: the left side of every node is the largest complete tree that
 //! leaves something for the right side.
 
+use std::ops::Range;
+
 use base::error::Result;
 use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
@@ -11,46 +13,84 @@ use etl::input::Input;
 use rayon::prelude::*;
 
 /// Bytes of a subtree: a power of two of BLAKE3's chunks, and few enough that a window has some for every thread.
-const SUBTREE: u64 = 1 << 20;
+pub(super) const SUBTREE: u64 = 1 << 20;
 
 /// Bytes between two looks whether to stop.
 const WINDOW: u64 = 64 << 20;
 
-/// The hash of a file of which more and more is read.
+/// The hash of a file of which more and more is read, or of a part of it.
 #[derive(Debug, Default)]
 pub(super) struct FileHash {
-    /// What comes of the first subtrees. The last one of the file, whole or not, is hashed when all others are known.
+    /// What comes of the subtrees so far, but for the last one of the file.
     subtrees: Vec<ChainingValue>,
+    /// The last one, whole or not: what becomes of it depends on whether there are others.
+    last: Option<blake3::Hasher>,
 }
 
 impl FileHash {
+    /// The numbers of the subtrees that end at the offset `end` or before it, and are not hashed yet.
+    pub(super) fn next(&self, input: &dyn Input, end: u64) -> Range<u64> {
+        let next = if end < input.size() { end / SUBTREE } else { last(input) + 1 };
+        self.subtrees.len() as u64 + u64::from(self.last.is_some())..next
+    }
+
+    /// Hashes the next subtree, the one with this number; returns its bytes.
+    pub(super) fn read<'s>(&mut self, input: &dyn Input, number: u64, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]> {
+        let len = usize::try_from(SUBTREE).unwrap_or(usize::MAX);
+        let bytes = input.bytes(number * SUBTREE, len, scratch)?;
+        let mut hasher = blake3::Hasher::new();
+        hasher.set_input_offset(number * SUBTREE).update(bytes);
+        if number == last(input) {
+            self.last = Some(hasher);
+        } else {
+            self.subtrees.push(hasher.finalize_non_root());
+        }
+        Ok(bytes)
+    }
+
+    /// Takes over what another worker has hashed behind it.
+    pub(super) fn append(&mut self, behind: FileHash) {
+        self.subtrees.extend(behind.subtrees);
+        self.last = behind.last.or(self.last.take());
+    }
+
     /// Hashes what is new up to the offset `end`, in whole subtrees.
-    pub(super) fn extend(&mut self, input: &dyn Input, end: u64, progress: &dyn Progress) -> Result<()> {
-        let before_last = input.size().saturating_sub(1);
-        let (first, next) = (self.subtrees.len() as u64, end.min(before_last) / SUBTREE);
-        let more: Vec<ChainingValue> = (first..next)
+    fn extend(&mut self, input: &dyn Input, end: u64, progress: &dyn Progress) -> Result<()> {
+        let more = self
+            .next(input, end)
             .into_par_iter()
-            .map_init(Vec::new, |scratch, number| {
-                timed(progress, Step::Hash, || Ok(subtree(input, number, scratch)?.finalize_non_root()))
-            })
-            .collect::<Result<_>>()?;
-        self.subtrees.extend(more);
+            .try_fold(
+                || (FileHash::default(), Vec::new()),
+                |(mut hash, mut scratch), number| {
+                    timed(progress, Step::Hash, || hash.read(input, number, &mut scratch).map(drop))?;
+                    Ok((hash, scratch))
+                },
+            )
+            .map(|hash| hash.map(|(hash, _)| hash))
+            .try_reduce(FileHash::default, |mut a, b| {
+                a.append(b);
+                Ok(a)
+            })?;
+        self.append(more);
         Ok(())
     }
 
     /// The hash of the whole file in lower-case hexadecimal.
     pub(super) fn finish(mut self, input: &dyn Input, progress: &dyn Progress) -> Result<String> {
         self.extend(input, input.size(), progress)?;
-        timed(progress, Step::Hash, || {
-            let last = subtree(input, self.subtrees.len() as u64, &mut Vec::new())?;
-            if self.subtrees.is_empty() {
-                return Ok(last.finalize().to_hex().to_string());
-            }
-            self.subtrees.push(last.finalize_non_root());
-            let (left, right) = halves(&self.subtrees);
-            Ok(merge_subtrees_root(&joined(left), &joined(right), Mode::Hash).to_hex().to_string())
-        })
+        let last = self.last.unwrap_or_default();
+        if self.subtrees.is_empty() {
+            return Ok(last.finalize().to_hex().to_string());
+        }
+        self.subtrees.push(last.finalize_non_root());
+        let (left, right) = halves(&self.subtrees);
+        Ok(merge_subtrees_root(&joined(left), &joined(right), Mode::Hash).to_hex().to_string())
     }
+}
+
+/// The number of the last subtree of a file.
+fn last(input: &dyn Input) -> u64 {
+    input.size().saturating_sub(1) / SUBTREE
 }
 
 /// The BLAKE3 hash of a file in lower-case hexadecimal. Its parts are hashed by the threads of the current pool.
@@ -66,16 +106,6 @@ pub fn hash(input: &dyn Input, progress: &dyn Progress) -> Result<String> {
         hash.extend(input, end, progress)?;
     }
     hash.finish(input, progress)
-}
-
-/// Has hashed the subtree with this number, which may be shorter at the end of the file.
-fn subtree(input: &dyn Input, number: u64, scratch: &mut Vec<u8>) -> Result<blake3::Hasher> {
-    let start = number * SUBTREE;
-    let len = usize::try_from(SUBTREE.min(input.size().saturating_sub(start))).unwrap_or(0);
-    let bytes = input.bytes(start, len, scratch)?;
-    let mut hasher = blake3::Hasher::new();
-    hasher.set_input_offset(start).update(bytes);
-    Ok(hasher)
 }
 
 /// What comes of several subtrees that stand below one node.

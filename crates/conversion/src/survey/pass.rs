@@ -13,7 +13,7 @@ use super::buffer_summary::BufferSummary;
 use super::count::Counts;
 use super::descriptive::{DescriptiveEvents, KeepBudget};
 use super::ending::{Ending, Tail, TailKind};
-use super::hash::FileHash;
+use super::hash::{FileHash, SUBTREE};
 use super::issue::{Issue, Issues, Severity};
 use super::issue_code::IssueCode;
 use super::marked::{MarkLog, MarkedEvent, NoticeLog};
@@ -26,9 +26,6 @@ const BATCH_BYTES: u64 = 64 << 20;
 
 /// Buffers at which a batch ends early: small ones weigh more as records than as bytes.
 const BATCH_BUFFERS: usize = 1 << 16;
-
-/// Bytes that a worker takes at once.
-const EXTENT: u64 = 1 << 20;
 
 /// What a pass over a file needs.
 #[derive(Clone, Copy)]
@@ -67,16 +64,8 @@ impl Pass<'_> {
         while batch.start < batch.end {
             let (start, end) = (batch.start, batch.end);
             // The next buffers are found while the events of these are counted.
-            let ((hashed, counts), next) = rayon::join(
-                || {
-                    rayon::join(
-                        || hasher.as_mut().map_or(Ok(()), |hasher| hasher.extend(input, end, progress)),
-                        || count_extents(&self.reader, &batch.extents, &room, progress),
-                    )
-                },
-                || next_batch(&mut scan, progress),
-            );
-            hashed?;
+            let (counts, next) =
+                rayon::join(|| self.count(&batch, hasher.as_deref_mut(), &room), || next_batch(&mut scan, progress));
             let counts = counts?;
             timed(progress, Step::Scan, || survey.take(batch, counts))?;
             batch = next?;
@@ -84,6 +73,59 @@ impl Pass<'_> {
             stop_if_cancelled(progress)?;
         }
         survey.finish(self)
+    }
+
+    /// Counts the events of a batch, and hashes the subtrees that end in it: a worker reads one, hashes it, and counts the
+    /// events of the buffers that begin in it while its bytes are in the cache.
+    fn count(&self, batch: &Batch, hasher: Option<&mut FileHash>, room: &KeepBudget) -> Result<Counts> {
+        let to_hash = hasher.as_ref().map_or(0..0, |hasher| hasher.next(self.reader.input, batch.end));
+        let first = batch.start / SUBTREE;
+        let first = if to_hash.is_empty() { first } else { first.min(to_hash.start) };
+        let worker = (first..batch.end.div_ceil(SUBTREE))
+            .into_par_iter()
+            .try_fold(
+                || Worker { counts: Counts::keeping(room), ..Worker::default() },
+                |worker, number| worker.take(self, number, batch.beginning_in(number), to_hash.contains(&number)),
+            )
+            .try_reduce(Worker::default, |a, b| Ok(timed(self.progress, Step::Survey, || a.merged(b))))?;
+        if let Some(hasher) = hasher {
+            hasher.append(worker.hash);
+        }
+        Ok(worker.counts)
+    }
+}
+
+/// What one worker counts and hashes of subtrees that follow one another.
+#[derive(Default)]
+struct Worker {
+    counts: Counts,
+    hash: FileHash,
+    scratch: Vec<u8>,
+}
+
+impl Worker {
+    /// Takes a subtree of the file with the buffers that begin in it.
+    fn take(self, pass: &Pass<'_>, number: u64, extents: &[BufferExtent], is_hashed: bool) -> Result<Self> {
+        let (Pass { reader, progress, .. }, Worker { mut counts, mut hash, mut scratch }) = (*pass, self);
+        stop_if_cancelled(progress)?;
+        let bytes = if is_hashed {
+            timed(progress, Step::Hash, || hash.read(reader.input, number, &mut scratch))?
+        } else {
+            &[]
+        };
+        timed(progress, Step::Survey, || {
+            extents.iter().try_for_each(|extent| {
+                stop_if_cancelled(progress)?;
+                counts.survey(&reader, extent, (number * SUBTREE, bytes))
+            })
+        })?;
+        Ok(Worker { counts, hash, scratch })
+    }
+
+    /// Adds what another worker has found behind it.
+    fn merged(mut self, other: Worker) -> Worker {
+        self.hash.append(other.hash);
+        Worker { counts: self.counts.merged(other.counts), ..self }
     }
 }
 
@@ -108,6 +150,14 @@ struct Batch {
     doubts: Vec<Issue>,
     regions: Vec<UnreadableRegion>,
     fragment: Option<Tail>,
+}
+
+impl Batch {
+    /// The buffers that begin in the subtree of the hash with this number.
+    fn beginning_in(&self, number: u64) -> &[BufferExtent] {
+        let place = |number: u64| self.extents.partition_point(|extent| extent.offset / SUBTREE < number);
+        self.extents.get(place(number)..place(number + 1)).unwrap_or_default()
+    }
 }
 
 /// The buffers of the next batch of the file.
@@ -201,25 +251,4 @@ fn doubt_issue(extent: &BufferExtent, doubt: Doubt) -> Issue {
         Doubt::Age => "the header is older than the session, but the events are not; they are read".to_owned(),
     };
     Issue::new(Severity::Warning, IssueCode::DamagedBufferHeader, message).at(extent.ordinal, extent.offset)
-}
-
-fn count_extents(
-    reader: &BufferReader<'_>,
-    extents: &[BufferExtent],
-    room: &KeepBudget,
-    progress: &dyn Progress,
-) -> Result<Counts> {
-    let mean = extents.iter().map(|extent| u64::from(extent.size)).sum::<u64>() / (extents.len() as u64).max(1);
-    let together = usize::try_from(EXTENT / mean.max(1)).unwrap_or(1).max(1);
-    extents
-        .par_chunks(together)
-        .try_fold(
-            || Counts::keeping(room),
-            |mut counts, extent| {
-                let survey = |extent| stop_if_cancelled(progress).and_then(|()| counts.survey(reader, extent));
-                timed(progress, Step::Survey, || extent.iter().try_for_each(survey))?;
-                Ok(counts)
-            },
-        )
-        .try_reduce(Counts::default, |a, b| Ok(timed(progress, Step::Survey, || a.merged(b))))
 }

@@ -3,7 +3,7 @@
 use base::error::Result;
 
 use super::filler::is_filler;
-use super::large::Permit;
+use super::large::{Permit, SMALL};
 use super::scan::BufferExtent;
 use super::xpress::{self, Expansion, XpressError};
 use crate::input::Input;
@@ -114,6 +114,33 @@ pub fn read<'a>(
     Ok(Content { held: EventBytes::Here(bytes, permit), fault, surplus })
 }
 
+/// The event bytes of a buffer of which what is stored behind its header is at hand; not for one that [waits](waits_for_room).
+pub fn of_stored<'a>(
+    stored: &'a [u8],
+    extent: &BufferExtent,
+    max_buffer_size: u32,
+    scratch: &'a mut Scratch,
+) -> Content<'a> {
+    let Filled { place, fault, surplus } =
+        too_large(extent, max_buffer_size).unwrap_or_else(|| filled(extent, stored, &mut scratch.expanded));
+    let (bytes, len) = match place {
+        FilledFrom::Stored(len) => (stored, len),
+        FilledFrom::Expanded(len) => (&*scratch.expanded, len),
+    };
+    Content { held: EventBytes::Elsewhere(bytes.get(..len).unwrap_or_default()), fault, surplus }
+}
+
+/// Whether a buffer takes so much memory that it may have to wait until there is room.
+pub fn waits_for_room(extent: &BufferExtent, max_buffer_size: u32) -> bool {
+    memory(extent, max_buffer_size) > SMALL
+}
+
+/// Offset and length of what is stored of a buffer behind its header.
+pub fn stored_range(extent: &BufferExtent) -> (u64, usize) {
+    let start = extent.offset.saturating_add(u64::from(BUFFER_HEADER_LEN));
+    (start, extent.stored_len.saturating_sub(BUFFER_HEADER_LEN) as usize)
+}
+
 /// Bytes of memory that it takes to read a buffer.
 fn memory(extent: &BufferExtent, max_buffer_size: u32) -> usize {
     let is_expanded = extent.is_compressed() && extent.used_len <= max_buffer_size;
@@ -137,19 +164,33 @@ enum FilledFrom {
 
 /// Reads a buffer and expands it if it is compressed.
 fn fill(input: &dyn Input, extent: &BufferExtent, max_buffer_size: u32, scratch: &mut Scratch) -> Result<Filled> {
-    let wanted = extent.used_len.saturating_sub(BUFFER_HEADER_LEN);
-    if extent.is_compressed() && extent.used_len > max_buffer_size {
-        return Ok(Filled { place: FilledFrom::Stored(0), fault: Some(ContentFault::TooLarge(wanted)), surplus: None });
+    if let Some(nothing) = too_large(extent, max_buffer_size) {
+        return Ok(nothing);
     }
-    let there = extent.stored_len.saturating_sub(BUFFER_HEADER_LEN);
-    let start = extent.offset + u64::from(BUFFER_HEADER_LEN);
-    let stored = input.bytes(start, there as usize, &mut scratch.stored)?;
+    let (start, len) = stored_range(extent);
+    let stored = input.bytes(start, len, &mut scratch.stored)?;
+    Ok(filled(extent, stored, &mut scratch.expanded))
+}
+
+/// What there is of a buffer that would expand to more than any of the session has.
+fn too_large(extent: &BufferExtent, max_buffer_size: u32) -> Option<Filled> {
+    let fault = ContentFault::TooLarge(extent.used_len.saturating_sub(BUFFER_HEADER_LEN));
+    (extent.is_compressed() && extent.used_len > max_buffer_size).then_some(Filled {
+        place: FilledFrom::Stored(0),
+        fault: Some(fault),
+        surplus: None,
+    })
+}
+
+/// A buffer of which these bytes are stored.
+fn filled(extent: &BufferExtent, stored: &[u8], expanded: &mut Vec<u8>) -> Filled {
+    let wanted = extent.used_len.saturating_sub(BUFFER_HEADER_LEN);
     if extent.is_compressed() {
-        return Ok(expand(extent, stored, wanted, &mut scratch.expanded));
+        return expand(extent, stored, wanted, expanded);
     }
     let (len, fault) = plain(extent, stored, wanted);
     let surplus = stored.get(len..).and_then(|behind| surplus_of(extent, behind));
-    Ok(Filled { place: FilledFrom::Stored(len), fault, surplus })
+    Filled { place: FilledFrom::Stored(len), fault, surplus }
 }
 
 /// How many of the stored bytes are event data, and why there are not as many as wanted.
