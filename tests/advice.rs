@@ -217,7 +217,7 @@ fn a_file_of_its_maximum_size_has_an_end() {
 }
 
 #[test]
-fn notices_of_a_consumer_are_reported_apart_from_losses_of_the_session() {
+fn notices_of_a_consumer_differ_from_losses_of_the_session() {
     let notices = filled(0, 1, &[1]).event(lost_event(32, T0 + 20 * MS)).event(lost_event(33, T0 + 30 * MS));
     let bytes = trace(header()).buffer(notices).to_bytes();
     assert_eq!(codes(bytes.clone()), ["advice_real_time_consumer"]);
@@ -273,12 +273,12 @@ fn advice_is_reported_everywhere_and_decides_nothing() {
     assert_eq!(rows, ["a.etl|advice|advice_more_buffers|-|-|-", "a.etl|advice|advice_event_size|-|-|-"]);
     let json = |text: &[u8]| serde_json::from_slice::<Value>(text).unwrap();
     let summary = json(&fs::read(sandbox.path("s.json")).unwrap());
-    let described = &summary["traces"][0]["result"]["advice"];
-    assert_eq!((&described[0]["code"], &described[0]["severity"]), (&"advice_more_buffers".into(), &"advice".into()));
-    assert_eq!(described[0]["message"], issues.cell(0, "message"));
+    let advice = &summary["traces"][0]["result"]["advice"];
+    assert_eq!((&advice[0]["code"], &advice[0]["severity"]), (&"advice_more_buffers".into(), &"advice".into()));
+    assert_eq!(advice[0]["message"], issues.cell(0, "message"));
     let inspected = json(sandbox.t("inspect a.etl --json", 0).out.as_bytes());
     let file = inspected.pointer("/0/files/0").or(inspected.pointer("/traces/0/files/0")).unwrap();
-    assert_eq!((&file["advice"], &file["findings"]), (described, &Value::Array(Vec::new())));
+    assert_eq!((&file["advice"], &file["findings"]), (advice, &Value::Array(Vec::new())));
     let page = sandbox.t("inspect a.etl", 0).out;
     assert!(
         page.contains("\nAdvice\n  5 events were lost, likely because") && page.contains("\nIssues\n  none\n"),

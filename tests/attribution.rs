@@ -17,13 +17,13 @@ const IDS: &str = "process_id thread_id process_name attribution";
 
 /// The start of a process, version 3, of 64 bits, written by thread 1 of process 4.
 fn process(time: i64, id: u32, name: &str) -> Kernel {
-    let described = payload().u64(0).u32(id).u32(4).u32(1).i32(259).u64(0).u32(0);
-    system64(0x0301, T0 + time).version(3).pid(4).tid(1).payload(described.astr(name).wstr(""))
+    let data = payload().u64(0).u32(id).u32(4).u32(1).i32(259).u64(0).u32(0);
+    system64(0x0301, T0 + time).version(3).pid(4).tid(1).payload(data.astr(name).wstr(""))
 }
 
 fn thread(time: i64, process: u32, id: u32) -> Kernel {
-    let described = payload().u32(process).u32(id).zeros(5 * 8).u64(0).u64(0).u32(0).zeros(4);
-    system64(0x0501, T0 + time).version(3).pid(4).tid(1).payload(described)
+    let data = payload().u32(process).u32(id).zeros(5 * 8).u64(0).u64(0).u32(0).zeros(4);
+    system64(0x0501, T0 + time).version(3).pid(4).tid(1).payload(data)
 }
 
 /// A context switch, version 4: from thread 9.

@@ -115,7 +115,7 @@ fn without_a_frequency_a_tick_is_a_nanosecond() {
 }
 
 #[test]
-fn the_default_clock_is_reported_by_its_size() {
+fn the_default_clock_is_known_by_its_size() {
     facts(&converted(header().clock(0).time(START), &[START]), "clock_type clock", "0|system_time");
     t(header().clock(0).time(START), &[START + 1], &[(100, "-|-")]);
     facts(&converted(header().clock(0), &[T0]), "clock_type clock", "0|qpc");

@@ -266,7 +266,7 @@ fn a_string_is_an_event_of_its_own() {
 }
 
 #[test]
-fn a_string_and_an_event_of_one_id_are_reported_apart() {
+fn a_string_and_an_event_of_one_id_are_distinguished() {
     let string = |time| event64(G, 0, 0, time).string_only("A");
     // Three bytes that are no string, and four that could be one.
     let others = [event64(G, 0, 0, T0 + 91).payload([1, 0, 2]), event64(G, 0, 0, T0 + 92).payload([66, 0, 0, 0])];

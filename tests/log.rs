@@ -30,7 +30,7 @@ fn lines(sandbox: &Sandbox, arguments: &str, code: i32) -> Vec<Value> {
 }
 
 #[test]
-fn a_run_is_reported_in_objects() {
+fn a_run_is_logged_in_objects() {
     let sandbox = Sandbox::new();
     sandbox.file("in/b.etl", &small());
     sandbox.file("in/a.etl", b"no trace");
@@ -79,7 +79,7 @@ fn what_is_wrong_with_the_command_line_is_an_object_too() {
 }
 
 #[test]
-fn other_commands_are_reported_so_too() {
+fn other_commands_are_logged_so_too() {
     let sandbox = Sandbox::new();
     sandbox.file("b.etl", &small());
     sandbox.t("convert b.etl -o out", 0);

@@ -456,9 +456,9 @@ fn numbers_below_that_of_the_oldest_buffer_are_overwritten() {
         let ring = trace(head).buffers(buffers.clone()).to_bytes();
         let file = survey(&ring);
         let ledger = ledger(&file);
-        let described: Vec<_> = ledger.rows.iter().filter(|row| row.note == note).collect();
-        assert_eq!(described.iter().map(|row| line(row)).collect::<Vec<_>>(), rows);
-        assert!(described.iter().all(|row| row.kind == loss::LossKind::CircularOverwrite));
+        let noted: Vec<_> = ledger.rows.iter().filter(|row| row.note == note).collect();
+        assert_eq!(noted.iter().map(|row| line(row)).collect::<Vec<_>>(), rows);
+        assert!(noted.iter().all(|row| row.kind == loss::LossKind::CircularOverwrite));
         assert_eq!(notes(&ring, "sequence_gap"), [("no buffer has number 62".to_owned(), plain)]);
     }
 }

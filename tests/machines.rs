@@ -135,7 +135,7 @@ fn apart(moved: i64) -> Vec<String> {
 }
 
 #[test]
-fn an_id_means_on_each_machine_what_its_own_events_record() {
+fn an_id_means_on_each_machine_what_its_own_events_describe() {
     let sandbox = two("offset=+100ns", header());
     assert_eq!(
         sandbox.table(TRACE, "sidecar/sessions").lines("source input machine"),
@@ -196,7 +196,7 @@ fn a_report_knows_the_machines() {
 }
 
 #[test]
-fn partitions_and_steps_record_what_one_process_records() {
+fn partitions_and_steps_describe_what_one_process_does() {
     let sandbox = two("offset=+100ns", header());
     let plan = sandbox.t("plan @both.txt --merge lab -o steps", 0).out;
     sandbox.t(&format!("convert-partition {} 0", plan.trim()), 0);
@@ -232,7 +232,7 @@ fn busy(machine: u32) -> Vec<u8> {
 }
 
 #[test]
-fn partitions_record_what_the_whole_records_and_a_machine_with_others_what_it_records_alone() {
+fn partitions_describe_what_the_whole_does_and_a_machine_with_others_what_it_does_alone() {
     const WHOSE: &str = "process_id thread_id process_name attribution";
     let files = [busy(0), busy(1)];
     let all = convert_all(&files.each_ref().map(Vec::as_slice));
@@ -266,7 +266,7 @@ fn a_machine_that_was_started_again_has_other_processes() {
 }
 
 #[test]
-fn files_of_one_machine_record_together() {
+fn files_of_one_machine_describe_together() {
     // The clock was set by two seconds between the two.
     let sandbox = Sandbox::new();
     let described = ALPHA.events();

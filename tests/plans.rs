@@ -107,7 +107,7 @@ fn plans_of_real_traces_are_read_as_they_were_written() {
 }
 
 #[test]
-fn a_hash_records_what_was_planned_and_not_when() {
+fn a_hash_stands_for_what_was_planned_and_not_when() {
     let plan = planned(&example(), &PlanOptions::default()).unwrap();
     let before = hash(&plan);
     let changed = |change: &dyn Fn(&mut PlanFile)| {

@@ -394,7 +394,7 @@ fn a_hole_in_a_series_is_reported_everywhere() {
 }
 
 #[test]
-fn inspect_records_what_the_sidecar_records() {
+fn inspect_shows_what_the_sidecar_has() {
     let sandbox = Sandbox::new();
     // A ring whose oldest buffers are gone, of a system that recorded neither boot nor processor speed.
     let head = header().log_file_mode(0x1000_0002).buffers_written(6).boot_time(0).cpu_mhz(0).session("");
@@ -449,7 +449,7 @@ fn the_first_command_of_the_readme_runs_twice() {
 }
 
 #[test]
-fn inspect_records_the_same_of_a_trace_and_of_what_it_became() {
+fn inspect_shows_the_same_of_a_trace_and_of_what_it_became() {
     let sandbox = Sandbox::new();
     sandbox.file("example.etl", &fs::read("examples/example.etl").unwrap());
     sandbox.t("convert example.etl -o out -q", 0);
@@ -488,7 +488,7 @@ fn inspect_records_the_same_of_a_trace_and_of_what_it_became() {
 }
 
 #[test]
-fn inspect_records_what_is_notable() {
+fn inspect_shows_what_is_notable() {
     let sandbox = Sandbox::new();
     let head = header().processors(3).end_time(START + 10_000);
     let data = buffer(0x1000).sequence(1).cpu(1).event(perfinfo64(0x0F99, T0 + 30_000_000).payload([1]));
@@ -583,7 +583,7 @@ fn what_a_folder_holds_besides_is_said() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_reported_apart() {
+fn an_output_that_cannot_be_written_is_reported_by_itself() {
     let sandbox = Sandbox::new();
     sandbox.file("a.etl", &small(1));
     sandbox.file("file", b"a file in the place of the folder");

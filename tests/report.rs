@@ -186,28 +186,28 @@ fn sampled_trace() -> Vec<u8> {
     const RUNTIME: synth::Guid = guid("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
     // Version 3 of a process and a thread, 2 of an image and a sample.
     let process = |id: u32, name: &str| {
-        let described = payload().u64(0).u32(id).u32(4).u32(1).i32(259).u64(0).u32(0);
-        system64(0x0303, T0).version(3).payload(described.astr(name).wstr("")).on_disk()
+        let data = payload().u64(0).u32(id).u32(4).u32(1).i32(259).u64(0).u32(0);
+        system64(0x0303, T0).version(3).payload(data.astr(name).wstr("")).on_disk()
     };
     let thread = |process: u32, id: u32| {
-        let described = payload().u32(process).u32(id).zeros(5 * 8).u64(0).u64(0).u32(0).zeros(4);
-        system64(0x0503, T0).version(3).payload(described).on_disk()
+        let data = payload().u32(process).u32(id).zeros(5 * 8).u64(0).u64(0).u32(0).zeros(4);
+        system64(0x0503, T0).version(3).payload(data).on_disk()
     };
     let image = |process: u32, base: u64, path: &str| {
-        let described = payload().u64(base).u64(0x1000).u32(process).u32(0).u32(0).u32(0).u64(0).zeros(16);
-        system64(0x1403, T0).version(2).payload(described.wstr(path)).on_disk()
+        let data = payload().u64(base).u64(0x1000).u32(process).u32(0).u32(0).u32(0).u64(0).zeros(16);
+        system64(0x1403, T0).version(2).payload(data.wstr(path)).on_disk()
     };
     // MethodLoadVerbose, version 1, of 256 bytes.
     let method = |time: i64, process: u32, base: u64| {
-        let described = payload().u64(base).u64(9).u64(base).u32(0x100).u32(0x0600_0001).u32(1);
-        let described = described.wstr("Shop.Order").wstr("Add").wstr("void ()").u16(9);
+        let data = payload().u64(base).u64(9).u64(base).u32(0x100).u32(0x0600_0001).u32(1);
+        let data = data.wstr("Shop.Order").wstr("Add").wstr("void ()").u16(9);
         let event = event64(RUNTIME, 143, 1, T0 + time).pid(process).keyword(0x10).task(9).opcode(37);
-        event.payload(described).on_disk()
+        event.payload(data).on_disk()
     };
     let sample = |time: i64, thread: u32, address: u64| {
         perfinfo64(0x0F2E, T0 + time).payload(payload().u64(address).u32(thread).u16(1).u16(0)).on_disk()
     };
-    let described = [
+    let facts = [
         process(8, "shop.exe"),
         process(12, "other.exe"),
         thread(8, 30),
@@ -236,7 +236,7 @@ fn sampled_trace() -> Vec<u8> {
         sample(20, 0, 0x9000),
     ];
     let mut bytes = buffer(0x10000).sequence(1);
-    described.iter().chain(&samples).for_each(|event| bytes.push(event));
+    facts.iter().chain(&samples).for_each(|event| bytes.push(event));
     trace(header().buffer_size(0x10000)).buffer(bytes).to_bytes()
 }
 
@@ -262,7 +262,7 @@ fn samples_stand_under_modules_and_what_dotnet_compiled() {
 }
 
 #[test]
-fn who_has_no_name_is_reported_by_id() {
+fn who_has_no_name_is_shown_by_id() {
     // A sample of a process that is recorded without a name, one of a thread that is not recorded, one of no thread.
     let thread = payload().u32(8).u32(30).zeros(5 * 8).u64(0).u64(0).u32(0).zeros(4);
     let sample = |time: i64, thread: u32| {

@@ -367,10 +367,9 @@ fn what_a_lock_does_not_have_is_said_or_refused() {
     sandbox.t("convert c.etl -q -o again --schema-lock lock.txt", 0);
     assert_eq!(shop(&sandbox, "c"), "Amount__text=x New=0.5");
     let issues = sandbox.table("again/trace=c", "sidecar/issues");
-    let described: Vec<_> =
-        issues.lines("severity code message").into_iter().filter(|it| it.contains("lock")).collect();
+    let found: Vec<_> = issues.lines("severity code message").into_iter().filter(|it| it.contains("lock")).collect();
     let message = "the schema lock does not have 2 names of Shop: Amount (text), New (float)";
-    assert_eq!(described, [format!("info|not_in_schema_lock|{message}")]);
+    assert_eq!(found, [format!("info|not_in_schema_lock|{message}")]);
     let manifest = std::fs::read_to_string(sandbox.path("again/trace=c/sidecar/manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
     assert_eq!(manifest["options"]["schema_lock"].as_str().map(str::len), Some(64));

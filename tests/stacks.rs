@@ -31,7 +31,7 @@ fn walk(time: i64, of_time: i64, thread: u32, addresses: &[u64]) -> Kernel {
 /// A walk of the event of a thread of a process at a time.
 fn walk_in(process: u32, time: i64, of_time: i64, thread: u32, addresses: &[u64]) -> Kernel {
     let of_event = payload().i64(T0 + of_time).u32(process).u32(thread);
-    perfinfo64(0x1820, T0 + time).payload(addresses.iter().fold(of_event, |described, &address| described.u64(address)))
+    perfinfo64(0x1820, T0 + time).payload(addresses.iter().fold(of_event, |data, &address| data.u64(address)))
 }
 
 const KERNEL: u16 = 0x1825;
@@ -48,8 +48,8 @@ const RUNDOWN: u16 = 0x1824;
 
 /// What a key stands for.
 fn key(hook: u16, time: i64, key: u64, addresses: &[u64]) -> Kernel {
-    let described = payload().u64(key);
-    perfinfo64(hook, T0 + time).payload(addresses.iter().fold(described, |described, &address| described.u64(address)))
+    let data = payload().u64(key);
+    perfinfo64(hook, T0 + time).payload(addresses.iter().fold(data, |data, &address| data.u64(address)))
 }
 
 /// A trace of one buffer for each processor's events.
@@ -252,7 +252,7 @@ fn an_event_has_no_more_than_1024_addresses() {
 }
 
 #[test]
-fn keys_stand_for_what_is_reported_of_them_later() {
+fn keys_stand_for_what_is_recorded_of_them_later() {
     let events = [
         key(CREATE, 1, 0xC, &[6]),
         sample(10, 30),
@@ -366,9 +366,9 @@ fn filters_change_no_stack() {
 
 /// Thread 30 is in process 8 by the table of threads, and nothing but walks says of the others where they are.
 fn with_strangers() -> Vec<u8> {
-    let described = payload().u32(8).u32(30).zeros(64);
+    let data = payload().u32(8).u32(30).zeros(64);
     let events = [
-        system64(0x0503, T0 + 1).version(3).pid(8).tid(30).payload(described),
+        system64(0x0503, T0 + 1).version(3).pid(8).tid(30).payload(data),
         sample(10, 30),
         walk_in(12, 11, 10, 30, &[1]),
         sample(20, 31),
@@ -493,9 +493,9 @@ fn expected(found: &Converted) -> Vec<String> {
     );
     let walks = if is_recorded { rows("Kernel-StackWalk", &columns) } else { Vec::new() };
     let of_key = |key: &str, seq: i64| {
-        let described = |row: &&Vec<String>| row[1] == "36" && row[7] == key;
-        let next = walks.iter().find(|row| described(row) && number(&row[0]) > seq);
-        next.or_else(|| walks.iter().rfind(|row| described(row) && number(&row[0]) < seq)).map(|row| row[8].clone())
+        let is_key = |row: &&Vec<String>| row[1] == "36" && row[7] == key;
+        let next = walks.iter().find(|row| is_key(row) && number(&row[0]) > seq);
+        next.or_else(|| walks.iter().rfind(|row| is_key(row) && number(&row[0]) < seq)).map(|row| row[8].clone())
     };
     let mut stacks: BTreeMap<i64, Vec<String>> = BTreeMap::new();
     for row in &walks {

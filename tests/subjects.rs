@@ -16,13 +16,13 @@ const TICK: i64 = 100;
 
 /// A process event, version 3, of 64 bits.
 fn process(opcode: u16, time: i64, (key, id, parent): (u64, u32, u32), exit: i32, name: &str, command: &str) -> Kernel {
-    let described = payload().u64(key).u32(id).u32(parent).u32(1).i32(exit).u64(0).u32(0);
-    system64(0x0300 | opcode, T0 + time).version(3).payload(described.astr(name).wstr(command))
+    let data = payload().u64(key).u32(id).u32(parent).u32(1).i32(exit).u64(0).u32(0);
+    system64(0x0300 | opcode, T0 + time).version(3).payload(data.astr(name).wstr(command))
 }
 
 fn thread(opcode: u16, time: i64, process: u32, id: u32) -> Kernel {
-    let described = payload().u32(process).u32(id).zeros(5 * 8).u64(0x7FF0_1234).u64(0).u32(0).zeros(4);
-    system64(0x0500 | opcode, T0 + time).version(3).payload(described)
+    let data = payload().u32(process).u32(id).zeros(5 * 8).u64(0x7FF0_1234).u64(0).u32(0).zeros(4);
+    system64(0x0500 | opcode, T0 + time).version(3).payload(data)
 }
 
 fn thread_name(time: i64, process: u32, id: u32, name: &str) -> Kernel {
@@ -31,8 +31,8 @@ fn thread_name(time: i64, process: u32, id: u32, name: &str) -> Kernel {
 
 /// An image event, version 2; a load has the number of the process group.
 fn image(hook: u16, time: i64, process: u32, base: u64, path: &str) -> Kernel {
-    let described = payload().u64(base).u64(0x1_0000).u32(process).u32(77).u32(88).u32(0).u64(0).zeros(16);
-    system64(hook, T0 + time).version(2).payload(described.wstr(path))
+    let data = payload().u64(base).u64(0x1_0000).u32(process).u32(77).u32(88).u32(0).u64(0).zeros(16);
+    system64(hook, T0 + time).version(2).payload(data.wstr(path))
 }
 
 fn file(hook: u16, time: i64, key: u64, path: &str) -> Kernel {
@@ -133,7 +133,7 @@ fn modules_and_files_have_the_paths_that_people_know() {
 }
 
 #[test]
-fn compressed_buffers_record_what_others_do() {
+fn compressed_buffers_describe_what_others_do() {
     let events: Vec<_> = (0..200_u32)
         .flat_map(|number| {
             let time = 10 * i64::from(number);

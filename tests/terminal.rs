@@ -143,7 +143,7 @@ fn keywords_have_names() {
 }
 
 #[test]
-fn shells_and_man_are_reported_all_commands() {
+fn shells_and_man_know_all_commands() {
     let sandbox = Sandbox::new();
     for (shell, mark) in [
         ("bash", "complete -F"),
@@ -205,12 +205,12 @@ fn inspect_says_what_converted_traces_are() {
     let document: Value = serde_json::from_str(&sandbox.t("inspect out --json", 0).out).unwrap();
     assert_eq!((&document["format"], &document["errors"]), (&json!(1), &json!([])));
     let traces = document["published"].as_array().unwrap();
-    let described: Vec<_> = traces.iter().map(|one| (&one["folder"], &one["manifest"]["events"]["written"])).collect();
-    assert_eq!(described, [(&json!("out/trace=a"), &json!(10)), (&json!("out/trace=b"), &json!(31))]);
+    let shown: Vec<_> = traces.iter().map(|one| (&one["folder"], &one["manifest"]["events"]["written"])).collect();
+    assert_eq!(shown, [(&json!("out/trace=a"), &json!(10)), (&json!("out/trace=b"), &json!(31))]);
     // A manifest that cannot be read is reported, and the others are shown.
     fs::write(sandbox.path("out/trace=a/sidecar/manifest.json"), "{}").unwrap();
     let ran = sandbox.t("inspect out", 6);
-    let described = ran.err.replace('\\', "/");
-    assert!(described.starts_with("error: out/trace=a/sidecar/manifest.json: "), "{described}");
+    let shown = ran.err.replace('\\', "/");
+    assert!(shown.starts_with("error: out/trace=a/sidecar/manifest.json: "), "{shown}");
     assert!(ran.out.starts_with("out/trace=b\n"), "{}", ran.out);
 }

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_several_steps_is_reported_in_them() {
+    fn what_takes_several_steps_is_shown_in_them() {
         for word in ["query", "sql"] {
             assert!(said(&format!("{word} a.etl")).contains("in DuckDB the views that"), "{}", said(word));
         }

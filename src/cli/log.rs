@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_reported_in_parts() {
+    fn an_error_is_logged_in_parts() {
         let error = Error::new(ErrorKind::Input, "expected a header").in_file("a b.etl").in_buffer(3).at_offset(0x1000);
         let notice = Notice::of(&error.with_hint("look\nat it").caused_by("cut off")).with_trace(Some("a"));
         assert_eq!(

@@ -359,7 +359,7 @@ fn the_parent_of_an_inline_module_is_the_file() {
 }
 
 #[test]
-fn definitions_are_reported_from_other_lines() {
+fn definitions_differ_from_other_lines() {
     let code = "pub(crate) const fn one() -> u8 {\npub const TWO: u8 = 2;\nimpl One {\n    fn inner() {}\n}\npub mod x;\nuse a::B;\n";
     assert_eq!(Vec::from_iter(definitions(code)), ["TWO", "impl", "one"]);
 }

@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn an_over_long_name_is_cut_and_reported_apart_by_its_hash() {
+    fn an_over_long_name_is_cut_and_has_its_hash() {
         let (a, b) = (safe_name(&("é".repeat(100) + "a")), safe_name(&("é".repeat(100) + "b")));
         assert_ne!(a, b);
         for name in [&a, &b] {
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn providers_of_one_name_are_reported_apart_by_guid() {
+    fn providers_of_one_name_are_distinguished_by_guid() {
         let t = |providers: &[(Option<Guid>, Option<&str>)], expected: &[&str]| {
             assert_eq!(named(providers), expected);
         };
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn events_of_one_name_are_reported_apart() {
+    fn events_of_one_name_are_distinguished() {
         let t = |events: &[(&str, &str)], expected: &[&str]| {
             let events: Vec<_> = events.iter().map(|&(name, suffix)| (name.to_owned(), suffix.to_owned())).collect();
             assert_eq!(event_names(&events), expected);

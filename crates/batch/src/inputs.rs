@@ -136,21 +136,21 @@ impl FoundInputs {
         let mut first = HashMap::<PathBuf, (LineOptions, (PathBuf, usize))>::new();
         let mut contradicted = HashSet::new();
         let mut kept = Vec::new();
-        for reported in std::mem::take(&mut self.listed) {
-            let address = reported.input.address.canonical();
+        for listed in std::mem::take(&mut self.listed) {
+            let address = listed.input.address.canonical();
             let Some((said, place)) = first.get(&address) else {
-                first.insert(address, (reported.said.clone(), reported.place.clone()));
-                kept.push(reported);
+                first.insert(address, (listed.said.clone(), listed.place.clone()));
+                kept.push(listed);
                 continue;
             };
-            if *said != reported.said && contradicted.insert(address.clone()) {
+            if *said != listed.said && contradicted.insert(address.clone()) {
                 let [first, other] =
-                    [place, &reported.place].map(|(list, line)| format!("line {line} of {}", list.display()));
+                    [place, &listed.place].map(|(list, line)| format!("line {line} of {}", list.display()));
                 let message = format!("the options in {other} are not those in {first}");
-                self.problems.push(Error::new(ErrorKind::Usage, message).in_file(&reported.input.address));
+                self.problems.push(Error::new(ErrorKind::Usage, message).in_file(&listed.input.address));
             }
         }
-        kept.retain(|reported| !contradicted.contains(&reported.input.address.canonical()));
+        kept.retain(|listed| !contradicted.contains(&listed.input.address.canonical()));
         self.listed = kept;
         first.into_keys().collect()
     }

@@ -140,7 +140,7 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// Lifecycle again what an earlier run has found, and counts it for the exit code as that one did.
+    /// Reports again what an earlier run has found, and counts it for the exit code as that one did.
     fn known_refusal(&mut self, job: &Recording, known: &Refusal) -> (&'static str, String) {
         let trace = &job.name;
         let reason = format!("{} (found by an earlier run; the input has not changed)", known.reason);

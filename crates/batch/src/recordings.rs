@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_has_as_many_files_as_rows_can_record() {
+    fn a_recording_has_as_many_files_as_rows_can_name() {
         let many = |count: usize| vec![input("a.etl", "a.etl"); count];
         let merged = |inputs: &[InputFile]| together_or_apart(inputs, &Merged::new(), Merge::All("m"), NameFrom::Stem);
         assert_eq!(merged(&many(65_536)).unwrap().list[0].inputs.len(), 65_536);

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_both_record_can_differ() {
+    fn only_what_both_have_can_differ() {
         let of = |task, opcode| EventNumbers { task, opcode };
         for (own, other, expected) in [
             (of(Some(1), Some(2)), of(Some(1), Some(2)), true),

@@ -209,8 +209,8 @@ fn stack_keys(n: usize) -> Made {
     let addresses: Vec<u64> = (0..1000).map(|k| 0x7FF0_0000_0000 + k * 16).collect();
     events(2 * n + 1, |place| match place.checked_sub(1) {
         None => {
-            let described = addresses.iter().fold(payload().u64(0xA0), |described, &address| described.u64(address));
-            perfinfo64(0x1822, at(0)).payload(described).on_disk()
+            let walk = addresses.iter().fold(payload().u64(0xA0), |walk, &address| walk.u64(address));
+            perfinfo64(0x1822, at(0)).payload(walk).on_disk()
         }
         Some(before) if before % 2 == 0 => kernel(place).on_disk(),
         Some(_) => {

@@ -123,11 +123,11 @@ fn lossy() -> Trace {
     let mut damaged = filled(5, 50);
     damaged.push(&[0xFF, 0x7F, 0x13, 0xC0, 0, 0, 0, 0]);
     let flagged = filled(2, 20).flags(flag::EVENTS_LOST | flag::BUFFER_LOST);
-    let described = filled(6, 60).event(classic::lost_event(32, T0 + 66));
+    let recorded = filled(6, 60).event(classic::lost_event(32, T0 + 66));
     trace(header().buffer_size(0x400).events_lost(3).buffers_lost(1)).buffers([
         filled(1, 10),
         flagged,
         damaged,
-        described,
+        recorded,
     ])
 }

@@ -106,12 +106,9 @@ fn published(outcome: CommitOutcome) -> Files {
     let CommitOutcome::Done(Outcome::Published(report)) = outcome else { panic!("stored: {outcome:?} of a new plan") };
     let mut files = read_all(&report.folder);
     let manifest = files.get_mut(MANIFEST).expect("stored: there is a manifest");
-    let mut described: serde_json::Value = serde_json::from_slice(manifest).expect("stored: the manifest is JSON");
-    described
-        .as_object_mut()
-        .and_then(|described| described.remove("run"))
-        .expect("stored: the manifest records the run");
-    *manifest = described.to_string().into_bytes();
+    let mut value: serde_json::Value = serde_json::from_slice(manifest).expect("stored: the manifest is JSON");
+    value.as_object_mut().and_then(|value| value.remove("run")).expect("stored: the manifest records the run");
+    *manifest = value.to_string().into_bytes();
     files
 }
 
@@ -233,16 +230,16 @@ fn reseal(files: &mut Files, plan_name: &mut String) {
     let sum = hash(&[&text]);
     files.insert("job.json".to_owned(), text);
     for (_, report) in files.iter_mut().filter(|(name, _)| name.starts_with("report-")) {
-        let described = report.splitn(2, |&byte| byte == b'\n').last().unwrap_or_default();
-        let described = match from_slice::<Value>(described) {
-            Ok(mut described) if described.is_object() => {
-                described["plan"] = sum.clone().into();
-                described.to_string().into_bytes()
+        let value = report.splitn(2, |&byte| byte == b'\n').last().unwrap_or_default();
+        let value = match from_slice::<Value>(value) {
+            Ok(mut value) if value.is_object() => {
+                value["plan"] = sum.clone().into();
+                value.to_string().into_bytes()
             }
-            _ => described.to_vec(),
+            _ => value.to_vec(),
         };
-        *report = format!("{}\n", serde_json::json!({ "blake3": hash(&[&described]) })).into_bytes();
-        report.extend(described);
+        *report = format!("{}\n", serde_json::json!({ "blake3": hash(&[&value]) })).into_bytes();
+        report.extend(value);
     }
     let kept = plan_name.len().saturating_sub(16);
     plan_name.truncate(kept);

@@ -66,9 +66,9 @@ pub fn survey(input: &[u8], digest: &mut Digest) {
     assert_eq!(of_shapes, file.events(), "survey: each event is of one shape");
     oracle::monotone(file.buffers.iter().map(|buffer| buffer.extent.ordinal));
     let again = surveyed(input).map(|(_, file)| file).expect("survey: what could be read can be read again");
-    let described = |file: &FileSurvey| serde_json::to_string(file).expect("survey: it can be written");
-    assert!(described(&again) == described(&file) && again.buffers[..] == file.buffers[..], "survey: two are alike");
-    digest.add(described(&file));
+    let value = |file: &FileSurvey| serde_json::to_string(file).expect("survey: it can be written");
+    assert!(value(&again) == value(&file) && again.buffers[..] == file.buffers[..], "survey: two are alike");
+    digest.add(value(&file));
     let mut files = [file];
     survey::settle(&mut files);
     for facts in FileFacts::of(&files, &NoProgress).expect("survey: nobody interrupts") {
@@ -225,13 +225,9 @@ pub fn threads(input: &[u8], digest: &mut Digest) {
     let mut four = converted(input, &options_of(input, 4));
     for (_, files) in [&mut one, &mut four].into_iter().flatten() {
         if let Some(manifest) = files.get_mut(MANIFEST_PATH) {
-            let mut described: serde_json::Value =
-                serde_json::from_slice(manifest).expect("threads: the manifest is JSON");
-            described
-                .as_object_mut()
-                .and_then(|described| described.remove("run"))
-                .expect("threads: the manifest records the run");
-            *manifest = described.to_string().into_bytes();
+            let mut value: serde_json::Value = serde_json::from_slice(manifest).expect("threads: the manifest is JSON");
+            value.as_object_mut().and_then(|value| value.remove("run")).expect("threads: the manifest records the run");
+            *manifest = value.to_string().into_bytes();
         }
     }
     match (one, four) {

@@ -130,7 +130,7 @@ impl FileEntry {
     }
 }
 
-/// Bytes that were read of all inputs, by phase. What is read twice counts twice; what stays in memory is read once.
+/// Bytes that were read of all inputs, by phase. What is read twice counts twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BytesRead {
     /// To find the events, and for the hash.

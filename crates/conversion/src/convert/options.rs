@@ -173,7 +173,7 @@ impl ConvertOptions {
 
     /// Whether traces say which names their lock does not have: names that it gains need not be listed, unless they keep a
     /// trace from being published.
-    pub fn records_new_names(&self) -> bool {
+    pub fn reports_new_names(&self) -> bool {
         self.lock_from == LockFrom::Given || self.checks.new_names
     }
 

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_reported_apart() {
+    fn long_names_are_distinguished() {
         let (name, other) = ("é".repeat(65), format!("{}e", "é".repeat(64)));
         let found = columns(&[vec![f(&name, Wire::Int8), f(&other, Wire::Int8)]]);
         let hash = |name: &str| blake3::hash(name.as_bytes()).to_hex()[..8].to_owned();

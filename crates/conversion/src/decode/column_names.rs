@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_settled_can_be_reported_and_adopted() {
+    fn what_is_settled_can_be_listed_and_adopted() {
         let mut names = ColumnNames::new(&["timestamp"]);
         let time = Field { count: Count::Fixed(2), ..Field::value("T", Wire::FileTime) };
         let pair = Field::structure("S", vec![Field::value("x", Wire::UInt8), time]);

@@ -524,7 +524,7 @@ fn the_other_pointer_size_is_recognized() {
 /// A description of an image from before Windows Vista fits payloads of both pointer sizes: the upper half of a 64-bit
 /// base passes for a size, and the size for two characters.
 #[test]
-fn garbled_texts_record_the_pointer_size() {
+fn garbled_texts_show_the_pointer_size() {
     let layout = schema(vec![named("base", Wire::Pointer), named("size", Wire::UInt32), named("name", Wire::Utf16)]);
     let (four, eight) = (Program::measuring(&layout, 4), Program::measuring(&layout, 8));
     let payload = |base: &[u8], size: u32| [base, &size.to_le_bytes(), b"C\0:\0\\\0x\0\0\0"].concat();

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_two_machines_are_reported_apart() {
+    fn ids_of_two_machines_are_distinguished() {
         let dimensions = dimensions();
         let owners = Owners::of(&dimensions);
         let mut attributor = Attributor::new(&owners);

@@ -85,7 +85,7 @@ impl Fact {
         (self.present >> place & 1 == 1).then(|| self.numbers[place])
     }
 
-    /// Lifecycle a number.
+    /// Records a number.
     pub(super) fn record(&mut self, place: usize, number: u64) {
         self.numbers[place] = number;
         self.present |= 1 << place;

@@ -301,7 +301,7 @@ impl Spans<'_> {
             _ => {}
         }
         if lifecycle != Lifecycle::Detail && span.is_bare() {
-            span.report_by(fact.shape);
+            span.describe_by(fact.shape);
         }
     }
 
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_to_its_end_is_reported_up_to_there() {
+    fn what_is_not_known_to_its_end_is_known_up_to_there() {
         let facts = [described(Start, 0, 7, 10, &[]), described(Start, 0, 7, 60, &[]), described(Start, 0, 8, 49, &[])];
         let found =
             fold(Subject::Process, &facts, &[], &RECORDED.until(Some(50)), &SpillSpace::temporary(), &NoProgress)
@@ -538,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_providers_record_is_one_process() {
+    fn what_two_providers_describe_is_one_process() {
         let mut facts = [
             described(Start, 0, 7, 10, &[]),
             described(Start, 0, 7, 11, &[]),

@@ -189,7 +189,7 @@ impl Reading<'_> {
         let mut all = Vec::new();
         for (shape, mut rows) in std::mem::take(&mut self.rows) {
             if let Some(reader) = &self.readers.of_shapes[shape as usize] {
-                all.push(reader.record(shape, &mut rows)?);
+                all.push(reader.facts(shape, &mut rows)?);
             }
         }
         Ok(all)
@@ -197,7 +197,7 @@ impl Reading<'_> {
 }
 
 impl Reader {
-    fn record(&self, shape: u32, rows: &mut Rows) -> Result<DescribedFacts> {
+    fn facts(&self, shape: u32, rows: &mut Rows) -> Result<DescribedFacts> {
         let values = Values { packed: &rows.payloads.finish(), rows: rows.heads.len(), reader: self };
         let (keys, processes) = (values.numbers(self.key)?, values.numbers(self.process)?);
         let mut described = Vec::new();

@@ -93,7 +93,7 @@ impl Span {
     }
 
     /// More than details are recorded, by an event of this shape, which is the first.
-    pub(super) fn report_by(&mut self, shape: u32) {
+    pub(super) fn describe_by(&mut self, shape: u32) {
         (self.shape, self.flags) = (shape, self.flags | TOLD);
     }
 

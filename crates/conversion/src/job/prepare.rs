@@ -82,7 +82,7 @@ pub(super) fn plan(
         all_columns: options.all_columns,
         layout: options.layout,
         schemas: Arc::clone(&options.schemas),
-        records_new_names: options.records_new_names(),
+        reports_new_names: options.reports_new_names(),
         filter: options.filter.clone(),
     };
     pool.install(|| {

@@ -197,7 +197,7 @@ impl<'a> Update<'a> {
         if there.options.get("schema_lock").is_some_and(|recorded| !recorded.is_null()) {
             let used = lock_file::names_of(&LocalStore::new(trace_folder(&self.options.out, &self.job.name)));
             return used.is_some_and(|used| {
-                let missing = self.options.records_new_names().then(|| used.missing_in(lock));
+                let missing = self.options.reports_new_names().then(|| used.missing_in(lock));
                 used.agree_with(lock, self.options.all_columns) && has(Some(&used.hash(missing.as_ref())))
             });
         }

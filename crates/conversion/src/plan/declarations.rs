@@ -144,7 +144,7 @@ impl Declarations {
     }
 }
 
-/// Lifecycle manifests from one another. Libraries of other kinds that have the same rank declare the same events.
+/// What distinguishes manifests. Libraries of other kinds that have the same rank declare the same events.
 fn place(declaring_source: &DeclaringSource) -> usize {
     match declaring_source {
         DeclaringSource::Manifest(manifest) => Arc::as_ptr(manifest).addr(),

@@ -92,7 +92,7 @@ pub(super) fn uses(
         let unnamed = add_events(&mut names, own(), registry);
         used.add(*provider, names, unnamed);
     }
-    let missing = options.records_new_names.then(|| used.missing_in(lock));
+    let missing = options.reports_new_names.then(|| used.missing_in(lock));
     let issue = |(provider, new): (&Guid, &Arc<SettledNames>)| {
         let (dataset, members) = providers.get(provider)?;
         let issue = Issue::new(Severity::Info, IssueCode::NotInSchemaLock, message(&dataset.folder, new));

@@ -20,7 +20,7 @@ pub struct PlanOptions {
     /// Descriptions given by the user.
     pub schemas: Arc<UserSchemas>,
     /// Whether names that the lock does not have are issues of the trace.
-    pub records_new_names: bool,
+    pub reports_new_names: bool,
     /// Which events become rows.
     pub filter: Filter,
 }

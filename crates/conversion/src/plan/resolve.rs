@@ -155,7 +155,7 @@ fn too_many_shapes(events: u64) -> Option<Issue> {
     let message = format!(
         "{events} events are not decoded and stand in the dataset Other: expected event shapes of a total weight of at \
          most {}, where one without metadata weighs 1, found more; those that come first in the order of their providers \
-         are described apart",
+         are told apart",
         shapes::MAX_WEIGHT
     );
     (events > 0).then(|| Issue::new(Severity::Warning, IssueCode::TooManyShapes, message))

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_that_differ_in_metadata_alone_are_reported_apart() {
+    fn shapes_that_differ_in_metadata_alone_are_distinguished() {
         let events = [event(1, &[]), event(1, b"abcdefgh"), event(1, b"abcdefgi"), event(1, b"abcdefghi")];
         let shapes: Vec<_> = events.iter().map(|bytes| ShapeRef::of(&raw(bytes), &FILE).to_key()).collect();
         let ids = ShapeIds::new(shapes.iter());
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_reported_apart_has_one_number() {
+    fn what_is_not_distinguished_has_one_number() {
         let rest = Shape::rest(HeaderFamily::Event64);
         let ids = ShapeIds::new([rest].iter());
         let mut finder = ShapeFinder::new(&ids);

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_used_again_stands_for_what_is_reported_next_of_its_time() {
+    fn a_key_that_is_used_again_stands_for_what_is_recorded_next_of_its_time() {
         let described = |key, ticks, when, list| Definition::new(at(ticks), key, when, WalkPart::List(list));
         let definitions = [
             described(7, 10, KeyDeleted, 1),

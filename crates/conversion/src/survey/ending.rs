@@ -1,4 +1,4 @@
-//! Lifecycle the unused end of a file from a hole in it.
+//! Distinguishes the unused end of a file from a hole in it.
 
 use std::collections::VecDeque;
 

@@ -45,14 +45,14 @@ const TESTS: [Test; 4] = [
 impl MachineFacts {
     fn of(file: &FileSurvey) -> Self {
         let session = &file.session;
-        let is_reported = |value: &i64| *value > 0;
+        let is_recorded = |value: &i64| *value > 0;
         // Programs that record themselves or write traces anew describe an older system than the one that they run on.
         let is_of_system = !session.has_mode(mode::PRIVATE_LOGGER) && !session.has_mode(mode::RELOG);
         MachineFacts {
             offset_ns: file.clock.offset_ns(),
-            booted: Some(session.boot_time.0).filter(is_reported),
-            frequency: Some(session.perf_frequency).filter(is_reported),
-            build: Some(i64::from(session.os_build)).filter(is_reported).filter(|_| is_of_system),
+            booted: Some(session.boot_time.0).filter(is_recorded),
+            frequency: Some(session.perf_frequency).filter(is_recorded),
+            build: Some(i64::from(session.os_build)).filter(is_recorded).filter(|_| is_of_system),
         }
     }
 }
@@ -78,12 +78,11 @@ fn numbers(facts: &[MachineFacts]) -> Vec<u16> {
 
 /// Files in which a fact does not differ.
 fn distinguished(facts: &[MachineFacts], files: Vec<usize>, (fact, same): &Test) -> Vec<Vec<usize>> {
-    let descriptive = |file: &usize| fact(&facts[*file]);
+    let fact_of = |file: &usize| fact(&facts[*file]);
     let (mut known, mut unknown): (Vec<usize>, Vec<usize>) =
-        files.into_iter().partition(|file| descriptive(file).is_some());
-    known.sort_by_key(descriptive);
-    let is_same =
-        |a: &usize, b: &usize| descriptive(a).zip(descriptive(b)).is_some_and(|(a, b)| a.abs_diff(b) <= *same);
+        files.into_iter().partition(|file| fact_of(file).is_some());
+    known.sort_by_key(fact_of);
+    let is_same = |a: &usize, b: &usize| fact_of(a).zip(fact_of(b)).is_some_and(|(a, b)| a.abs_diff(b) <= *same);
     let mut apart: Vec<Vec<usize>> = known.chunk_by(is_same).map(Vec::from).collect();
     match &mut *apart {
         [only] => only.append(&mut unknown),
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_recorded_records_nothing() {
+    fn what_is_not_recorded_distinguishes_nothing() {
         let nothing = MachineFacts::default();
         t(&[nothing, booted(1000), nothing, booted(1001)], &[0, 0, 0, 0]);
         t(&[nothing, nothing], &[0, 0]);
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_start_fixes_records_systems_apart_that_started_together() {
+    fn what_a_start_fixes_distinguishes_systems_that_started_together() {
         let (slow, old) = (
             MachineFacts { frequency: Some(3_117_777), ..booted(1000) },
             MachineFacts { build: Some(17763), ..booted(1000) },

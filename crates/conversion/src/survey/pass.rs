@@ -79,8 +79,7 @@ impl Pass<'_> {
     /// events of the buffers that begin in it while its bytes are in the cache.
     fn count(&self, batch: &Batch, hasher: Option<&mut FileHash>, room: &KeepBudget) -> Result<Counts> {
         let to_hash = hasher.as_ref().map_or(0..0, |hasher| hasher.next(self.reader.input, batch.end));
-        let first = batch.start / SUBTREE;
-        let first = if to_hash.is_empty() { first } else { first.min(to_hash.start) };
+        let first = to_hash.clone().next().unwrap_or(u64::MAX).min(batch.start / SUBTREE);
         let worker = (first..batch.end.div_ceil(SUBTREE))
             .into_par_iter()
             .try_fold(

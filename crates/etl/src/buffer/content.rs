@@ -115,7 +115,7 @@ pub fn read<'a>(
 }
 
 /// The event bytes of a buffer of which what is stored behind its header is at hand; not for one that [waits](waits_for_room).
-pub fn of_stored<'a>(
+pub(crate) fn of_stored<'a>(
     stored: &'a [u8],
     extent: &BufferExtent,
     max_buffer_size: u32,
@@ -131,12 +131,12 @@ pub fn of_stored<'a>(
 }
 
 /// Whether a buffer takes so much memory that it may have to wait until there is room.
-pub fn waits_for_room(extent: &BufferExtent, max_buffer_size: u32) -> bool {
+pub(crate) fn waits_for_room(extent: &BufferExtent, max_buffer_size: u32) -> bool {
     memory(extent, max_buffer_size) > SMALL
 }
 
 /// Offset and length of what is stored of a buffer behind its header.
-pub fn stored_range(extent: &BufferExtent) -> (u64, usize) {
+pub(crate) fn stored_range(extent: &BufferExtent) -> (u64, usize) {
     let start = extent.offset.saturating_add(u64::from(BUFFER_HEADER_LEN));
     (start, extent.stored_len.saturating_sub(BUFFER_HEADER_LEN) as usize)
 }

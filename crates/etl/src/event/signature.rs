@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_identity_does_not_record_is_not_in_a_signature() {
+    fn what_an_identity_does_not_have_is_not_in_a_signature() {
         let file = FileContext { pointer_size: 8, private_session: false };
         let of = |family, bytes: &[u8]| Signature::of(&RawEvent { offset: 0, family, bytes }, &file);
         let mut bytes = vec![0; 80];

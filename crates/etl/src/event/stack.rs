@@ -133,22 +133,18 @@ impl<'a> StackDescription<'a> {
 
     fn read(raw: &RawEvent<'a>, file: &FileContext) -> Option<StackDescription<'a>> {
         let identity = EventIdentity::of(raw, file);
-        let described_by = described_by(&identity)?;
+        let kind = described_by(&identity)?;
         let pointer_size = identity.pointer_size;
         let payload = Event::of(raw, file).payload;
         let pointer = |bytes: &'a [u8]| pointer(bytes, pointer_size);
-        if let StackEvent::KeyCreated | StackEvent::KeyDeleted | StackEvent::KeyHolds = described_by {
+        if let StackEvent::KeyCreated | StackEvent::KeyDeleted | StackEvent::KeyHolds = kind {
             let (key, bytes) = pointer(payload)?;
-            return Some(StackDescription::Key {
-                key,
-                when: described_by,
-                addresses: Addresses { bytes, pointer_size },
-            });
+            return Some(StackDescription::Key { key, when: kind, addresses: Addresses { bytes, pointer_size } });
         }
         let (ticks, rest) = payload.split_first_chunk()?;
         let (process, rest) = rest.split_first_chunk()?;
         let (thread, rest) = rest.split_first_chunk()?;
-        let stack = match described_by {
+        let stack = match kind {
             StackEvent::WalkWithKey => Part::Key(pointer(rest)?.0),
             _ => Part::Addresses(Addresses { bytes: rest, pointer_size }),
         };
@@ -229,11 +225,11 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_reported_from_what_stands_under_them() {
+    fn keys_differ_from_what_stands_under_them() {
         let bytes = event(0x26, 0x18, 8, &[&OF_EVENT[..], &[4, 0, 0, 0, 0, 0, 0, 1]].concat());
-        let described_by = StackDescription::of(&raw(&bytes), &FILE);
+        let described = StackDescription::of(&raw(&bytes), &FILE);
         let stack = Part::Key(0x0100_0000_0000_0004);
-        assert_eq!(described_by, Some(StackDescription::Walk { event_ticks: 9, thread: 5, process: Some(1), stack }));
+        assert_eq!(described, Some(StackDescription::Walk { event_ticks: 9, thread: 5, process: Some(1), stack }));
         let bytes = event(0x23, 0x18, 4, &[4, 0, 0, 0, 6, 0, 0, 0]);
         let Some(StackDescription::Key { key: 4, when: StackEvent::KeyDeleted, addresses }) =
             StackDescription::of(&raw(&bytes), &FILE)

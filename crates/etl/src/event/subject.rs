@@ -32,7 +32,7 @@ impl Subject {
         [Subject::Process, Subject::Thread, Subject::Image, Subject::File, Subject::Method, Subject::Volume];
 }
 
-/// What it records.
+/// At which point in the life of its subject an event lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Lifecycle {
     /// From now on the id means this.
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn kernel_events_record_by_class_and_opcode_whatever_their_header() {
+    fn kernel_events_are_known_by_class_and_opcode_whatever_their_header() {
         let process = KERNEL_CLASSES[3].guid;
         for family in [HeaderFamily::System64, HeaderFamily::PerfInfo64, HeaderFamily::Classic64] {
             assert_eq!(described_by(&identity(family, process, 1, 0)), Some((Subject::Process, Lifecycle::Start)));
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn others_record_by_their_ids() {
+    fn others_are_known_by_their_ids() {
         let by_id = |provider, id| described_by(&identity(HeaderFamily::Event64, provider, 1, id));
         assert_eq!(by_id(KERNEL_PROCESS, 15), Some((Subject::Process, Lifecycle::Holds)));
         assert_eq!(by_id(DOTNET_RUNDOWN, 144), Some((Subject::Method, Lifecycle::Holds)));

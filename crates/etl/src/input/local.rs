@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn times_before_the_epoch_are_reported_apart() {
+    fn times_before_the_epoch_are_distinguished() {
         let at = |seconds| UNIX_EPOCH - std::time::Duration::from_secs(seconds);
         assert_eq!((unix_ns(at(0)), unix_ns(at(2))), (Some(0), Some(-2_000_000_000)));
     }

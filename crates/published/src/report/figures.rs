@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_differs_from_the_first_event_on() {
+    fn a_moment_counts_from_the_first_event_on() {
         let axis = Axis::new(1_000_000_000, 2_000_000_000);
         assert_eq!(moment(&axis, 1_000_000_000), "+0 ns");
         assert_eq!(moment(&axis, 2_500_000_000), "+1.5 s");

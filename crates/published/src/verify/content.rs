@@ -64,8 +64,8 @@ fn check_catalog(
     })?;
     let mut places = expected.keys().chain(counts.shapes.keys());
     Ok(places.find(|&place| expected.get(place) != counts.shapes.get(place)).map(|place| {
-        let [described, found] = [&expected, &counts.shapes].map(|rows| rows.get(place).copied().unwrap_or(0));
-        let reason = format!("records {described} rows of the shape {} in {}, there are {found}", place.0, place.1);
+        let [recorded, found] = [&expected, &counts.shapes].map(|rows| rows.get(place).copied().unwrap_or(0));
+        let reason = format!("records {recorded} rows of the shape {} in {}, there are {found}", place.0, place.1);
         Finding::new(FindingKind::Sidecar, format!("{}/sidecar/catalog.parquet", trace.label()), reason)
     }))
 }

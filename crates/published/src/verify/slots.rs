@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_placed_once_and_reported_in_order() {
+    fn numbers_are_placed_once_and_listed_in_order() {
         use Placed::{New, Outside, Twice};
         let slots = Slots::new(100, 67);
         let placed =

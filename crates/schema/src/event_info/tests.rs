@@ -134,7 +134,7 @@ fn members_may_refer_to_the_level_around_them() {
 }
 
 #[test]
-fn arrays_are_reported_by_flag_or_count() {
+fn arrays_are_known_by_flag_or_count() {
     let blob = Writer::new()
         .property("One", 0, (8, 0), 1, 4)
         .property("FixedOne", 0x20, (8, 0), 1, 4)

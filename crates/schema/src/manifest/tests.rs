@@ -343,9 +343,9 @@ fn a_small_file_cannot_ask_for_gigabytes() {
     let kept = manifest.providers[0].events.len();
     assert!(kept * 4000 * size_of::<Field>() <= 64 << 20, "{kept} events are kept");
     // Each of the others is reported, the first thousand whole.
-    let [described @ .., more] = &manifest.rejected[..] else { panic!("rejections") };
+    let [reported @ .., more] = &manifest.rejected[..] else { panic!("rejections") };
     let expected = format!("line 1: {} more from here", 2000 - kept - 1000);
-    assert_eq!((described.len(), more.to_string()), (1000, expected));
+    assert_eq!((reported.len(), more.to_string()), (1000, expected));
 }
 
 proptest! {

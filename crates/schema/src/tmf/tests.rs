@@ -32,7 +32,7 @@ what is this
 "#;
 
 #[test]
-fn messages_and_rejected_lines_are_reported_apart() {
+fn messages_and_rejected_lines_are_distinguished() {
     let tmf = Tmf::parse(SMALL.as_bytes());
     let numbers: Vec<_> = tmf.messages.iter().map(|m| (&*m.origin.provider, m.number)).collect();
     assert_eq!(numbers, [("Sample", 15), ("Sample", 8), ("Other", 1)]);

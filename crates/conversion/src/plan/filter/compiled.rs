@@ -12,7 +12,7 @@ use super::conditions::{Filter, ShapeDecision, ShapeInfo};
 use crate::plan::shape_ids::ShapeFinder;
 use crate::survey::FileSurvey;
 
-/// Lifecycle the events of a recording that become rows from those that do not.
+/// Decides which events of a recording become rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompiledFilter {
     filter: Filter,

@@ -53,8 +53,8 @@ pub(in crate::survey) fn advice(
     progress: &dyn Progress,
 ) -> Result<Vec<Issue>> {
     let recorded = Recorded::of(file, ledger, buffers, progress)?;
-    let described = |(code, text): &Rule| Some(Issue::new(Severity::Advice, *code, text(&recorded)?));
-    Ok(RULES.iter().filter_map(described).collect())
+    let advice = |(code, text): &Rule| Some(Issue::new(Severity::Advice, *code, text(&recorded)?));
+    Ok(RULES.iter().filter_map(advice).collect())
 }
 
 /// The events that the session lost, in words; `None` where it lost none, or where the file is not its own.

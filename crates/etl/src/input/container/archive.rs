@@ -250,9 +250,9 @@ mod tests {
         for (bytes, format) in ARCHIVES {
             let archive = open(bytes).unwrap();
             assert_eq!(archive.format(), format);
-            let mut described: Vec<_> = archive.members().iter().map(|member| (&*member.name, member.size)).collect();
-            described.sort_unstable();
-            assert_eq!(described, [("b.etl", Some(14)), ("x/a.etl", Some(18))], "{format:?}");
+            let mut listed: Vec<_> = archive.members().iter().map(|member| (&*member.name, member.size)).collect();
+            listed.sort_unstable();
+            assert_eq!(listed, [("b.etl", Some(14)), ("x/a.etl", Some(18))], "{format:?}");
             let (b, a) = (("b.etl", "second second\n"), ("x/a.etl", "first first first\n"));
             let [b, a] = [b, a].map(|(name, text)| (name.to_owned(), text.to_owned()));
             assert_eq!(unpacked(&archive, &[0, 1]).unwrap(), [b.clone(), a.clone()], "{format:?}");

@@ -117,12 +117,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_reported_as_paths_with_slashes() {
+    fn names_are_shown_as_paths_with_slashes() {
         let mut members = Members::default();
         for name in [&b"a\\b.etl"[..], b"a/b.etl", b"\xFCber.etl", b"../x.etl", b"/x", b"c:\\x", b"a/../../x", b""] {
             members.push(name, None, None, Path::new("a.zip")).unwrap();
         }
-        let described: Vec<_> = members.finish().into_iter().map(|member| (member.name, member.obstacle)).collect();
+        let listed: Vec<_> = members.finish().into_iter().map(|member| (member.name, member.obstacle)).collect();
         let (climbs, repeated) = (Some(Obstacle::Climbs), Some(Obstacle::Repeated));
         let expected = [
             ("a/b.etl", None),
@@ -134,11 +134,11 @@ mod tests {
             ("a/../../x", climbs.clone()),
             ("", climbs),
         ];
-        assert_eq!(described, expected.map(|(name, obstacle)| (name.to_owned(), obstacle)));
+        assert_eq!(listed, expected.map(|(name, obstacle)| (name.to_owned(), obstacle)));
     }
 
     #[test]
-    fn a_member_that_needs_a_password_is_reported_the_way_out() {
+    fn a_member_that_needs_a_password_names_the_way_out() {
         let error = Obstacle::Encrypted.error(Path::new("a.zip!/b.etl"));
         let text = "a.zip!/b.etl: this member is encrypted (unpack it with its password, and convert the trace)";
         assert_eq!(error.to_string(), text);

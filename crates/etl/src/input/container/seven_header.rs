@@ -424,7 +424,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_record_their_length_first() {
+    fn numbers_begin_with_their_length() {
         let t = |bytes: &[u8], expected| assert_eq!(Bytes(bytes).number(), expected, "{bytes:x?}");
         t(&[0x7F], Some(127));
         t(&[0x80, 0x80], Some(128));
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_as_many_as_are_reported() {
+    fn names_are_as_many_as_the_header_says() {
         let list = [&[0][..], &[0x61, 0, 0, 0, 0x3D, 0xD8, 0, 0]].concat();
         let t = |count, expected: Option<&[&str]>| {
             let names = Bytes(&list).names(count);

@@ -199,8 +199,8 @@ fn endless_manifests_are_given_up() {
         reader.push(A, process_id, &chunk(2, 0, b"<"));
     }
     assert_eq!(reader.set.assembly.size().1, MAX_WRITERS);
-    let described = reader.set.take_issues().len() + reader.issues().len();
-    assert_eq!(described, 51 + 5000);
+    let reported = reader.set.take_issues().len() + reader.issues().len();
+    assert_eq!(reported, 51 + 5000);
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn structures_that_lists_have_lost_are_put_back() {
 
 /// Runs of builds from the gathered facts.
 #[test]
-fn providers_and_layouts_record_the_releases_that_have_them() {
+fn providers_and_layouts_have_the_releases_that_have_them() {
     let pack = Pack::builtin();
     for (provider, name, releases) in [
         ("a7975c8f-ac13-49f1-87da-5a984a4ab417", "Microsoft-Windows-WinRM", "7 (7600) to 11 26H1 (28000)"),
