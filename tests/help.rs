@@ -43,6 +43,16 @@ fn views() {
 }
 
 #[test]
+fn events() {
+    insta::assert_snapshot!(help(&["events", "--help"]));
+}
+
+#[test]
+fn query() {
+    insta::assert_snapshot!(help(&["query", "--help"]));
+}
+
+#[test]
 fn verify() {
     insta::assert_snapshot!(help(&["verify", "--help"]));
 }
@@ -67,7 +77,7 @@ fn steps() {
 }
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 19] = [
     "",
     "convert",
     "plan",
@@ -83,6 +93,8 @@ const COMMANDS: [&str; 17] = [
     "schema import",
     "schema lock",
     "schema export",
+    "events",
+    "query",
     "completions",
     "man",
 ];

@@ -11,7 +11,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use super::choices::{ColorMode, LogFormat, words};
-use super::chosen::{Chosen, OfBatch, OfConversion, OfInput, OfReading, with_environment};
+use super::chosen::{Chosen, OfBatch, OfConversion, OfInput, OfReading, OfRows, with_environment};
 use super::help::{COMPLETIONS, ENVIRONMENT, EXIT_CODES, questions};
 use super::run_args::RunArgs;
 use super::schema::args::{SchemaArgs, SchemaCommand, UseLockArgs};
@@ -73,6 +73,9 @@ pub(super) enum Command {
     /// Show session, clock, loss, providers and decodability of a trace, or a line for each of several, also of converted ones; writes nothing
     #[command(after_help = ENVIRONMENT)]
     Inspect(InspectArgs),
+    /// Print the rows of a dataset of a trace as CSV or JSON, for head, grep, jq and Elastic; writes nothing else
+    #[command(after_help = ENVIRONMENT)]
+    Events(Box<EventsArgs>),
     /// Check that published traces are still what was published, and that they read as one table
     #[command(after_help = ENVIRONMENT)]
     Verify(VerifyArgs),
@@ -82,6 +85,9 @@ pub(super) enum Command {
     /// Print SQL views over published traces: datasets, events, and answers such as cpu_samples and disk_io
     #[command(after_help = questions())]
     Views(ViewsArgs),
+    /// Ask a trace, converted or not, in SQL: DuckDB answers, with all views at hand
+    #[command(after_help = questions())]
+    Query(Box<QueryArgs>),
     /// Show, import and export what is known of the payloads of events
     #[command(subcommand)]
     Schema(SchemaCommand),
@@ -218,6 +224,34 @@ pub(super) struct InspectArgs {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct EventsArgs {
+    /// A trace, a compressed file with one, a member of an archive such as lab.zip!/boot.etl, or - for standard input
+    #[arg(value_name = "TRACE")]
+    pub trace: OsString,
+    /// The dataset whose rows are printed; a trace with one dataset needs no name
+    #[arg(long, value_name = "NAME", help_heading = "Rows")]
+    pub dataset: Option<String>,
+    /// Only these columns, in this order; several with commas between
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Rows")]
+    pub select: Vec<String>,
+    /// Print so many rows at most
+    #[arg(long, value_name = "N", help_heading = "Rows")]
+    pub limit: Option<u64>,
+    /// Lines of CSV, the names of columns first: NULL is nothing, an empty text is "", lists are JSON [default]
+    #[arg(long, conflicts_with = "jsonl", help_heading = "Rows")]
+    pub csv: bool,
+    /// An object of JSON per line, without the columns that are NULL
+    #[arg(long, help_heading = "Rows")]
+    pub jsonl: bool,
+    #[command(flatten)]
+    pub schemas: SchemaArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub rows: Chosen<OfRows>,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
     /// A folder with traces, or a trace (trace=NAME)
     #[arg(value_name = "OUT", required = true)]
@@ -267,6 +301,35 @@ pub(super) struct ViewsArgs {
     /// For Spark SQL instead of DuckDB
     #[arg(long)]
     pub spark: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct QueryArgs {
+    /// A trace, converted (trace=NAME, or a folder with such) or not, an archive or a folder with traces; those that are not are
+    /// converted into a temporary folder, which is removed afterwards
+    #[arg(value_name = "TRACE")]
+    pub trace: OsString,
+    /// What to ask, such as "FROM answers", or - for standard input
+    #[arg(value_name = "SQL")]
+    pub question: String,
+    /// Options of duckdb, behind --, such as -markdown
+    #[arg(value_name = "OPTION", last = true)]
+    pub of_duckdb: Vec<OsString>,
+    /// Answer in CSV instead of a table
+    #[arg(long, conflicts_with = "json", help_heading = "Answer")]
+    pub csv: bool,
+    /// Answer in JSON instead of a table
+    #[arg(long, help_heading = "Answer")]
+    pub json: bool,
+    /// The program of DuckDB that answers [default: duckdb]
+    #[arg(long, value_name = "FILE", help_heading = "Answer")]
+    pub duckdb: Option<PathBuf>,
+    #[command(flatten)]
+    pub schemas: SchemaArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub rows: Chosen<OfRows>,
 }
 
 #[derive(Debug, Args)]
@@ -323,7 +386,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 176);
+        assert_eq!(options, 242);
     }
 
     /// Each option of each command with its words and default: its name is also the key of `--config`, and with

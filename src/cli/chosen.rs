@@ -30,6 +30,10 @@ pub(super) struct OfConversion;
 #[derive(Clone, Debug)]
 pub(super) struct OfReading;
 
+/// What decides which rows a dataset has, and how what is packed is unpacked.
+#[derive(Clone, Debug)]
+pub(super) struct OfRows;
+
 /// How what is packed is unpacked.
 #[derive(Clone, Debug)]
 pub(super) struct OfInput;
@@ -46,6 +50,11 @@ impl Rows for OfConversion {
 impl Rows for OfReading {
     type Options = ConvertOptions;
     const GROUPS: &'static [SettingGroup<ConvertOptions>] = &[settings::CLOCK, settings::SPOOL];
+}
+
+impl Rows for OfRows {
+    type Options = ConvertOptions;
+    const GROUPS: &'static [SettingGroup<ConvertOptions>] = &[settings::FILTERS, settings::COLUMNS, settings::SPOOL];
 }
 
 impl Rows for OfInput {

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
-use batch::notice::Notice;
+use batch::Observer;
+use batch::notice::{Level, Notice};
 use columnar::output::folder::CleanupRegistry;
 use columnar::output::whole_file;
 use serde::Serialize;
@@ -44,6 +45,18 @@ impl Console {
         if !self.quiet {
             log::write(notice);
         }
+    }
+}
+
+impl Observer for Console {
+    fn say(&self, notice: &Notice) {
+        if !self.quiet || notice.level == Level::Error {
+            log::write(notice);
+        }
+    }
+
+    fn is_verbose(&self) -> bool {
+        self.verbose
     }
 }
 
@@ -106,7 +119,11 @@ pub(super) fn to_stdout(text: &str) -> Result<()> {
     written(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
 }
 
-fn written(written: io::Result<()>) -> Result<()> {
+/// What came of writing to standard output.
+///
+/// # Errors
+/// As [`to_stdout`].
+pub(super) fn written(written: io::Result<()>) -> Result<()> {
     match written {
         Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::new(ErrorKind::Output, "cannot write to standard output").caused_by(cause))

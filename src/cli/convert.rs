@@ -4,6 +4,7 @@ use std::path::Path;
 
 use base::error::{ErrorCode, Result};
 use batch::notice::Notice;
+use batch::schemas::LoadedSchemas;
 use batch::{Batch, BatchOptions, Inputs, exposition, inputs};
 use conversion::convert::LockFrom;
 use conversion::job::workers::Workers;
@@ -12,7 +13,6 @@ use super::args::{ConvertArgs, JobArgs};
 use super::fold::Width;
 use super::look::Look;
 use super::run::Run;
-use super::schema::load::LoadedSchemas;
 use super::{console, log, options, summary};
 
 /// How a run ended that a signal has ended, as a word that stays.
@@ -24,7 +24,7 @@ const INTERRUPTED: &str = ErrorCode::Interrupted.as_str();
 /// What keeps the run from starting.
 pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     let run = start(&args.job)?;
-    let schemas = LoadedSchemas::load(&args.job.schemas, run.console)?;
+    let schemas = LoadedSchemas::load(&args.job.schemas.choice(), &run)?;
     let mut asked = options::of_job(&args.job, &run)?;
     asked.convert = asked.convert.run_id(args.id.run_id.clone()).dry_run(args.dry_run);
     let mut batch = Batch::new(&asked, &run);
@@ -32,7 +32,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
         batch.outcomes.keep_records()?;
     }
     let Inputs { jobs, open, schemas: found } = batch.inputs()?;
-    let mut options = options::with_schemas(asked.convert.clone(), schemas, &found, &run);
+    let mut options = schemas.into_options(asked.convert.clone(), &found, &run);
     options.open = open;
     run.interrupt.working(true);
     let workers = Workers::new(&options);

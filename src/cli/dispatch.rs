@@ -13,7 +13,9 @@ use super::args::{self, Cli, Command};
 use super::choices::{ColorMode, LogFormat};
 use super::help::on_a_screen;
 use super::hints::with_hint;
-use super::{config, console, convert, generate, inspect, log, refusal, report, schema, steps, verify, views};
+use super::{
+    config, console, convert, events, generate, inspect, log, query, refusal, report, schema, steps, verify, views,
+};
 
 /// Does what the command line says.
 pub fn run() -> ExitCode {
@@ -33,8 +35,10 @@ pub fn run() -> ExitCode {
         Command::ConvertPartition(args) => steps::convert_partition(args),
         Command::Commit(args) => steps::commit(args),
         Command::Inspect(args) => inspect::run(args),
+        Command::Events(args) => events::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Report(args) => report::run(args),
+        Command::Query(args) => query::run(args),
         Command::Views(args) => views::run(args),
         Command::Schema(command) => schema::run(command),
         Command::Completions(args) => generate::completions(args),

@@ -4,7 +4,7 @@ use batch::Asked;
 use clap::Command;
 
 /// Options that `-h` shows.
-const OFTEN: [&str; 13] = [
+const OFTEN: [&str; 18] = [
     "output",
     "if-exists",
     "provider",
@@ -18,6 +18,11 @@ const OFTEN: [&str; 13] = [
     "script",
     "spark",
     "built-in",
+    "dataset",
+    "select",
+    "limit",
+    "csv",
+    "jsonl",
 ];
 
 /// The end of `-h`.

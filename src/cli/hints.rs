@@ -12,10 +12,7 @@ const OPTIONS: [(&[&str], &str); 7] = [
         &["--force", "-f", "--overwrite", "-y"],
         "'--if-exists replace' puts a new trace in the place of one that is there",
     ),
-    (
-        &["--format", "--csv"],
-        "Parquet is what is written; DuckDB makes other formats of it: COPY (FROM '….parquet') TO 'x.csv'",
-    ),
+    (&["--format", "--csv"], "Parquet is what is written; 'etl2parquet events' prints rows as CSV or JSON"),
     (&["--recursive", "-r", "-R"], "folders are searched with all folders below them, without an option"),
     (
         &["--out", "--output-dir", "--outdir", "--out-dir", "--dest"],
@@ -30,25 +27,13 @@ const OPTIONS: [(&[&str], &str); 7] = [
 ];
 
 /// Words that other programs have for commands, and the command here.
-const COMMANDS: [(&[&str], &str); 4] = [
+const COMMANDS: [(&[&str], &str); 6] = [
     (&["info", "show", "describe", "stat", "ls"], "inspect"),
     (&["check", "validate", "test"], "verify"),
     (&["export", "to-parquet", "parquet", "run"], "convert"),
     (&["schemas"], "schema"),
-];
-
-/// Words for what other programs do at once, and what does it here.
-const IN_STEPS: [(&[&str], &str); 2] = [
-    (
-        &["query", "sql", "select", "ask"],
-        "a database asks what was converted: 'etl2parquet convert T.etl -o OUT', then in DuckDB the views that \
-         'etl2parquet views OUT' prints",
-    ),
-    (
-        &["events", "head", "tail", "dump", "print", "cat", "list"],
-        "'etl2parquet inspect T.etl' counts events by name; for their rows 'etl2parquet convert T.etl -o OUT', then in DuckDB \
-         the view all_events of 'etl2parquet views OUT'",
-    ),
+    (&["sql", "select", "ask"], "query"),
+    (&["head", "tail", "dump", "print", "cat", "list"], "events"),
 ];
 
 /// Adds to a refusal of the command line that was typed what may have been meant.
@@ -110,9 +95,6 @@ fn of_command(typed: &str) -> Option<String> {
     if let Some((_, command)) = COMMANDS.iter().find(|(words, _)| words.contains(&typed)) {
         return Some(format!("type 'etl2parquet {command} …'"));
     }
-    if let Some((_, steps)) = IN_STEPS.iter().find(|(words, _)| words.contains(&typed)) {
-        return Some((*steps).to_owned());
-    }
     let is_input = is_trace_name(typed) || is_packed_name(typed) || typed.starts_with('@') || Path::new(typed).exists();
     is_input.then(|| {
         let quoted = quoted(typed);
@@ -141,7 +123,9 @@ mod tests {
         for typed in ["x.etl.001", "x.zip", "@list.txt", "Cargo.toml"] {
             assert!(said(typed).contains(&format!("etl2parquet convert {typed} -o OUT")), "{}", said(typed));
         }
-        assert!(said("info a.etl").contains("type 'etl2parquet inspect …'"));
+        for (typed, command) in [("info a.etl", "inspect"), ("sql out FROM", "query"), ("head a.etl", "events")] {
+            assert!(said(typed).contains(&format!("type 'etl2parquet {command} …'")), "{}", said(typed));
+        }
         assert!(said("convrt").contains("'convert'") && !said("convrt").contains("-o OUT"), "{}", said("convrt"));
         assert!(!said("nonsense").contains("tip: to"), "{}", said("nonsense"));
     }
@@ -153,17 +137,6 @@ mod tests {
         t("convert lab/*.etl --raw never", "etl2parquet convert \"lab/*.etl\" --raw never -o OUT");
         t("plan a.etl", "etl2parquet plan a.etl -o OUT");
         assert!(!said("convert").contains("-o OUT'"), "an input is missing, too: {}", said("convert"));
-    }
-
-    #[test]
-    fn what_takes_several_steps_is_shown_in_them() {
-        for word in ["query", "sql"] {
-            assert!(said(&format!("{word} a.etl")).contains("in DuckDB the views that"), "{}", said(word));
-        }
-        for word in ["events", "head", "dump"] {
-            assert!(said(&format!("{word} a.etl")).contains("'etl2parquet inspect T.etl' counts"), "{}", said(word));
-            assert!(said(word).contains("all_events of 'etl2parquet views OUT'"), "{}", said(word));
-        }
     }
 
     #[test]

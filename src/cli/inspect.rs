@@ -2,6 +2,7 @@
 
 use base::error::{Error, ErrorKind, Result};
 use base::names::NameFrom;
+use batch::schemas::LoadedSchemas;
 use batch::{RunStatus, inputs, recordings};
 use conversion::inspect::Inspection;
 use conversion::job::inspect;
@@ -14,7 +15,6 @@ use super::fold::Width;
 use super::overview::Overview;
 use super::page::page;
 use super::run::{Run, label};
-use super::schema::load::LoadedSchemas;
 use super::{options, published_page};
 
 /// Inspects; returns the exit code.
@@ -23,14 +23,14 @@ use super::{options, published_page};
 /// What keeps the run from starting, and a report that cannot be written.
 pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
-    let schemas = LoadedSchemas::load(&args.schemas, run.console)?;
+    let schemas = LoadedSchemas::load(&args.schemas.choice(), &run)?;
     let found = inputs::find(&args.input.inputs, args.reading.options.open.clone());
     if let (true, Some(traces)) = (found.all().is_empty(), all_published(&args.input.inputs)) {
         return converted(&traces, args, run.interrupt.code());
     }
     let mut jobs = recordings::separate(&found.all(), NameFrom::Stem);
     found.settle(&mut jobs);
-    let mut options = options::with_schemas(options::of_inspect(args, &run), schemas, &found.schemas, &run);
+    let mut options = schemas.into_options(options::of_inspect(args, &run), &found.schemas, &run);
     options.open = found.open.clone();
     let mut status = RunStatus::default();
     let mut errors = Vec::new();

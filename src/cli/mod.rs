@@ -4,10 +4,12 @@
 //! args ──► inputs ──► jobs ─┐
 //!     ├──► options ─────────┴─► run ──► convert ──► summary
 //!     │                            └──► inspect ──► inspection ──► page or JSON
+//!     ├──► events ──► rows ──► CSV or JSON
 //!     ├──► schema ──► what is known ──► page or JSON
 //!     ├──► verify ──► findings ──► lines or JSON
 //!     ├──► report ──► facts ──► a page of HTML
-//!     └──► views ──► a script of SQL
+//!     ├──► views ──► a script of SQL
+//!     └──► query ──► the script and a question ──► duckdb
 //! ```
 //!
 //! Reports and JSON go to standard output, everything else to standard error.
@@ -22,6 +24,7 @@ mod console;
 mod convert;
 mod datasets;
 mod dispatch;
+mod events;
 mod expected;
 mod fold;
 mod generate;
@@ -40,16 +43,18 @@ mod page;
 mod processes;
 mod progress;
 mod published_page;
+mod query;
 mod refusal;
 mod report;
 mod report_pages;
-mod report_subject;
+mod rows;
 mod run;
 mod run_args;
 mod run_progress;
 mod schema;
 mod steps;
 mod stopwatch;
+mod subjects;
 mod summary;
 mod text_table;
 mod top_events;

@@ -7,11 +7,10 @@ use super::text_table::TextTable;
 /// Adds the lines. `published` is the folder of a trace, or the one that holds several; `page` is where a page about it
 /// goes.
 pub(super) fn lines(published: &str, page: &str, asked: Asked, table: &mut TextTable) {
-    let (folder, page, view) = (word(published), word(page), asked.view);
+    let (folder, page) = (word(published), word(page));
     table.value_to_copy("page", format!("etl2parquet report {folder} -o {page}"));
-    let ask = format!("duckdb -init {view}.sql -c \"{} LIMIT 10\"", asked.statement());
-    table.value_to_copy("ask", format!("etl2parquet views {folder} {view} -o {view}.sql && {ask}"));
-    table.value_to_copy("ask more", "etl2parquet views --help");
+    table.value_to_copy("ask", format!("etl2parquet query {folder} \"{} LIMIT 10\"", asked.statement()));
+    table.value_to_copy("ask more", "etl2parquet query --help");
 }
 
 /// A word as a shell takes it for one: a POSIX one, on Windows its own.

@@ -1,16 +1,16 @@
 //! From what was typed to what is meant.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use base::error::Result;
 use batch::BatchOptions;
+use batch::schemas::read_lock;
 use conversion::commit::lock_file::LOCK_NAME;
 use conversion::convert::{ConvertOptions, StackPolicy};
-use serde_json::json;
+use conversion::plan::Filter;
 
-use super::args::{InspectArgs, JobArgs, ReportArgs};
+use super::args::{EventsArgs, InspectArgs, JobArgs, QueryArgs, ReportArgs};
 use super::run::Run;
-use super::schema::load::{LoadedSchemas, read_lock};
 
 /// What a run of many recordings is asked for, but for the schemas of its conversions.
 ///
@@ -47,24 +47,25 @@ pub(super) fn of_inspect(args: &InspectArgs, run: &Run) -> ConvertOptions {
     options.threads(run.threads).memory(run.memory).dry_run(true)
 }
 
-/// The options of a conversion for a report, but for its schemas.
-pub(super) fn of_report(args: &ReportArgs, run: &Run) -> ConvertOptions {
-    let options = args.reading.options.clone();
+/// The options of a trace whose rows are printed, but for its schemas.
+pub(super) fn of_events(args: &EventsArgs, run: &Run) -> ConvertOptions {
+    let options = args.rows.options.clone().filter(Filter::default()).allow_repeated(true);
+    options.threads(run.threads).memory(run.memory)
+}
+
+/// The options of a conversion for a report, but for its schemas; what is packed is unpacked into `folder`.
+pub(super) fn of_report(args: &ReportArgs, run: &Run, folder: &Path) -> ConvertOptions {
+    let mut options = args.reading.options.clone();
+    options.open = options.open.or_in(folder);
     // A report shows no stacks.
     options.stacks(StackPolicy::Keep).threads(run.threads).memory(run.memory)
 }
 
-/// The options with the schemas: those that were named, those that lie beside the traces, and those of the store.
-pub(super) fn with_schemas(
-    mut options: ConvertOptions,
-    loaded: LoadedSchemas,
-    found: &[(String, PathBuf)],
-    run: &Run,
-) -> ConvertOptions {
-    let schemas = loaded.with_found(found, run.console);
-    let files: Vec<_> = schemas.files().iter().map(|(name, hash)| json!({ "name": name, "blake3": hash })).collect();
-    options.recorded.insert("schemas".to_owned(), files.into());
-    options.schemas(schemas)
+/// The options of a conversion for a question, but for its schemas.
+pub(super) fn of_query(args: &QueryArgs, run: &Run) -> ConvertOptions {
+    let mut options = args.rows.options.clone();
+    options.open = options.open.or_in(&std::env::temp_dir());
+    options.threads(run.threads).memory(run.memory)
 }
 
 #[cfg(test)]

@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorKind, Result};
 use batch::RunStatus;
-use published::report::{Entry, index, page};
+use conversion::convert::{JobProgress, Stage};
+use published::PublishedTrace;
+use published::report::{Entry, Facts, facts, index, page};
 
 use super::args::ReportArgs;
 use super::report_pages::{INDEX, Pages};
-use super::report_subject::{Subject, Subjects};
 use super::run::Run;
-use super::{browser, console};
+use super::subjects::{Staging, Subject, Subjects};
+use super::{browser, console, options};
 
 /// Writes reports; returns the exit code.
 ///
@@ -23,7 +25,8 @@ pub(super) fn run(args: &ReportArgs) -> Result<u8> {
         return Err(Error::new(ErrorKind::Usage, message).with_hint("name a file with -o"));
     }
     let run = Run::start(&args.run)?;
-    let subjects = Subjects::of(args, &run)?;
+    let options = options::of_report(args, &run, &folder_of(&args.output));
+    let subjects = Subjects::of(&args.inputs, &args.schemas, options, &run)?;
     let pages = Pages::of(&args.output, subjects.traces.len())?;
     let mut reports = Reports { run, pages, status: RunStatus::default(), entries: Vec::new() };
     subjects.problems.iter().for_each(|problem| reports.failed(problem));
@@ -94,7 +97,7 @@ impl Reports {
     fn one(&mut self, subjects: &Subjects, name: &str, subject: &Subject) -> Result<PathBuf> {
         let file = self.pages.page(name);
         self.run.interrupt.working(true);
-        let made = subjects.facts(subject, &file, &self.run).map(|facts| {
+        let made = self.facts(subjects, subject, &file).map(|facts| {
             let of_index = file.file_name().map(|name| Entry::new(&facts, &name.to_string_lossy()));
             (page(&facts), of_index, facts.is_damaged())
         });
@@ -105,6 +108,17 @@ impl Reports {
         self.status.damaged |= is_damaged;
         self.entries.extend(of_index);
         Ok(file)
+    }
+
+    /// What is known of a trace; one that is not converted is, beside its page.
+    fn facts(&self, subjects: &Subjects, subject: &Subject, page: &Path) -> Result<Facts> {
+        match subject {
+            Subject::Published(trace) => facts_of(trace, &self.run),
+            Subject::Recording(recording) => {
+                let staging = Staging::make_in(&folder_of(page), &self.run)?;
+                facts_of(&subjects.convert_into(&staging, recording, &self.run)?, &self.run)
+            }
+        }
     }
 
     /// Writes a page and says so.
@@ -123,5 +137,22 @@ impl Reports {
     /// The exit code.
     fn code(&self) -> u8 {
         if self.run.interrupt.is_set() { self.run.interrupt.code() } else { self.status.code() }
+    }
+}
+
+fn facts_of(trace: &PublishedTrace, run: &Run) -> Result<Facts> {
+    run.job("report", |progress: &dyn JobProgress| {
+        progress.stage(Stage::Publish);
+        facts(trace, progress)
+    })
+}
+
+/// The folder of a file; of standard output, of a device or a pipe that for temporary files.
+fn folder_of(output: &Path) -> PathBuf {
+    let is_no_file = output == Path::new("-") || fs::metadata(output).is_ok_and(|there| !there.is_file());
+    match output.parent() {
+        _ if is_no_file => std::env::temp_dir(),
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
     }
 }

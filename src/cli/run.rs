@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use base::error::{Error, ErrorKind, Result};
 use base::readable::count::ByteCount;
 use base::resources::{MIN_MEMORY, default_memory, default_threads};
-use batch::notice::{Level, Notice};
+use batch::notice::Notice;
 use batch::{Observer, RunStatus};
 use conversion::convert::{JobProgress, Report};
 use conversion::job::steps::StepOptions;
@@ -100,10 +100,7 @@ impl Run {
 
 impl Observer for Run {
     fn say(&self, notice: &Notice) {
-        match notice.level {
-            Level::Error => log::write(notice),
-            Level::Warning | Level::Info => self.console.say(notice),
-        }
+        Observer::say(&self.console, notice);
     }
 
     fn is_verbose(&self) -> bool {

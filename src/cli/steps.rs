@@ -2,6 +2,7 @@
 
 use base::error::{Error, ErrorKind, Result};
 use batch::notice::Notice;
+use batch::schemas::LoadedSchemas;
 use batch::{Batch, Inputs, RunStatus};
 use conversion::convert::{Outcome, Report};
 use conversion::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptions};
@@ -15,7 +16,6 @@ use super::log;
 use super::options;
 use super::run::{Run, label};
 use super::run_args::RunArgs;
-use super::schema::load::LoadedSchemas;
 
 /// Plans; returns the exit code.
 ///
@@ -24,12 +24,12 @@ use super::schema::load::LoadedSchemas;
 pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
     let run = start(&args.job)?;
     refuse_stdin(&args.job)?;
-    let schemas = LoadedSchemas::load(&args.job.schemas, run.console)?;
+    let schemas = LoadedSchemas::load(&args.job.schemas.choice(), &run)?;
     let asked = options::of_job(&args.job, &run)?;
     let mut batch = Batch::new(&asked, &run);
     batch.outcomes.keep_records()?;
     let Inputs { jobs, open, schemas: found } = batch.inputs()?;
-    let mut options = options::with_schemas(asked.convert.clone(), schemas, &found, &run);
+    let mut options = schemas.into_options(asked.convert.clone(), &found, &run);
     options.open = open;
     run.interrupt.working(true);
     for (position, job) in jobs.iter().enumerate() {

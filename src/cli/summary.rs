@@ -172,9 +172,9 @@ mod tests {
   files      13, 12.70 KiB
   output     out/trace=boot
   page       etl2parquet report out/trace=boot -o boot.html
-  ask        etl2parquet views out/trace=boot all_events -o all_events.sql && duckdb -init all_events.sql -c \
+  ask        etl2parquet query out/trace=boot \
 \"SELECT count(*) AS events, provider, event_name FROM all_events GROUP BY ALL ORDER BY 1 DESC LIMIT 10\"
-  ask more   etl2parquet views --help
+  ask more   etl2parquet query --help
 ";
         assert_eq!(page, expected.replace("\\\n", ""));
     }
@@ -192,7 +192,7 @@ mod tests {
             "  lost       3 events and 3 buffers known to be lost; 1 trace unknown\n",
             "  output     2 traces in out/\n",
             "  page       etl2parquet report out/ -o pages\n",
-            "  ask        etl2parquet views out/ all_events -o all_events.sql && ",
+            "  ask        etl2parquet query out/ \"SELECT ",
         ] {
             assert!(page.contains(line), "{line:?} in\n{page}");
         }

@@ -20,23 +20,11 @@ use super::next_steps::word;
 /// # Errors
 /// What keeps traces from being read, a view that is not there, and a script that cannot be written.
 pub(super) fn run(args: &ViewsArgs) -> Result<u8> {
-    let traces = published(std::slice::from_ref(&args.traces))?;
-    let is_one = matches!(&traces[..], [one] if one.folder() == args.traces);
-    let lake = lake(&traces, (!is_one).then_some(&LocalStore::new(&args.traces) as &dyn Store))?;
     let dialect = if args.spark { Dialect::Spark } else { Dialect::DuckDb };
-    let (folder, name);
-    let (root, traces) = match &traces[..] {
-        [one] if one.folder() == args.traces => {
-            (folder, name) = parent_and_name(&one.folder());
-            (folder, Traces::One(&name))
-        }
-        _ => (absolute(&args.traces), Traces::Many),
-    };
-    let root = root.display().to_string().replace('\\', "/");
     // What is asked for by name is found among all.
     let is_whole = args.single_events || !args.views.is_empty();
     let extent = if is_whole { Extent::Whole } else { Extent::WithoutEvents };
-    let statements = Script { dialect, lake: &lake, root: &root, traces, extent }.statements();
+    let statements = statements(&args.traces, dialect, extent)?;
     let text = text(&statements, &args.views)?;
     match &args.script {
         Some(path) => console::to_file(path, &text)?,
@@ -46,6 +34,25 @@ pub(super) fn run(args: &ViewsArgs) -> Result<u8> {
         None => console::to_stdout(&text)?,
     }
     Ok(status::SUCCESS)
+}
+
+/// The views of a trace, or of a folder with traces.
+///
+/// # Errors
+/// What keeps traces from being read.
+pub(super) fn statements(path: &Path, dialect: Dialect, extent: Extent) -> Result<Statements> {
+    let traces = published(&[path.to_owned()])?;
+    let one = match &traces[..] {
+        [one] if one.folder() == path => Some(parent_and_name(&one.folder())),
+        _ => None,
+    };
+    let lake = lake(&traces, one.is_none().then_some(&LocalStore::new(path) as &dyn Store))?;
+    let (root, traces) = match &one {
+        Some((folder, name)) => (folder.clone(), Traces::One(name)),
+        None => (absolute(path), Traces::Many),
+    };
+    let root = root.display().to_string().replace('\\', "/");
+    Ok(Script { dialect, lake: &lake, root: &root, traces, extent }.statements())
 }
 
 /// The script of what is asked for.

@@ -72,7 +72,7 @@ class NextSteps(unittest.TestCase):
         ]:
             with self.subTest(name):
                 ask = self.lines("out", os.path.join(corpus, f"{name}.etl"))["ask"]
-                self.assertIn(f"etl2parquet views out/trace={name} {view} -o {view}.sql && duckdb", ask)
+                self.assertRegex(ask, rf'^etl2parquet query out/trace={name} "SELECT .* FROM {view} ')
                 printed = self.typed(ask)
                 self.assertIn(needle, printed)
                 self.assertRegex(printed, r"\d")

@@ -17,6 +17,7 @@
 //! | [`recordings`] | the recordings that the traces become, and their names: each file alone, all together, or those that belong together |
 //! | [`lanes`] | several jobs at a time, reported in their order |
 //! | [`quarantine`] | one small record for each input that could not be read as a trace |
+//! | [`schemas`] | those that somebody names, those that lie beside the traces, those of the store |
 //! | [`notice`] | what a run says while it goes on |
 //! | [`summary`], [`datasets`], [`undecoded`] | what became of each trace, as a document; what traces have together |
 //! | [`status`] | exit codes: of all that went wrong, the gravest |
@@ -52,6 +53,7 @@ pub mod quarantine;
 pub mod recordings;
 mod run;
 mod run_facts;
+pub mod schemas;
 pub mod status;
 pub mod summary;
 pub mod undecoded;

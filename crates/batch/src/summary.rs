@@ -34,7 +34,6 @@ pub struct Summary {
     /// The output folder.
     pub output: String,
     /// Bytes of the recordings that were read.
-    /// Bytes of its inputs.
     pub input_bytes: u64,
     /// Bytes of the files that were published.
     pub output_bytes: u64,

@@ -1,7 +1,10 @@
 //! What can be typed about schemas. Doc comments are help texts, as in [`super::super::args`].
 
-use std::path::PathBuf;
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
+use batch::schemas::SchemaChoice;
 use clap::{Args, Subcommand};
 
 use crate::cli::help::ENVIRONMENT;
@@ -22,6 +25,24 @@ pub(in crate::cli) struct SchemaArgs {
     /// Leave the schema store alone
     #[arg(long)]
     pub no_store: bool,
+}
+
+impl SchemaArgs {
+    /// Which schemas are meant.
+    pub(in crate::cli) fn choice(&self) -> SchemaChoice {
+        let paths = separated(&self.schemas, env::var_os("ETL2PARQUET_SCHEMAS").as_deref());
+        SchemaChoice { paths, store: self.store.store.clone(), no_store: self.no_store }
+    }
+}
+
+/// The paths; those of the environment variable, which is one value to the parser, taken apart.
+fn separated(typed: &[PathBuf], variable: Option<&OsStr>) -> Vec<PathBuf> {
+    match (typed, variable) {
+        ([only], Some(variable)) if only.as_os_str() == variable && !Path::new(variable).exists() => {
+            env::split_paths(variable).filter(|path| !path.as_os_str().is_empty()).collect()
+        }
+        _ => typed.to_vec(),
+    }
 }
 
 /// Where the schema store is.
@@ -125,4 +146,19 @@ pub(in crate::cli) struct ExportArgs {
     pub built_in: bool,
     #[command(flatten)]
     pub schemas: SchemaArgs,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_holds_several_paths() {
+        let joined = env::join_paths(["none/a", "none/b"]).unwrap();
+        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert_eq!(separated(&[PathBuf::from(&joined)], Some(&joined)), paths(&["none/a", "none/b"]));
+        assert_eq!(separated(&[PathBuf::from(&joined)], None), [PathBuf::from(&joined)]);
+        assert_eq!(separated(&paths(&["x", "y"]), Some(&joined)), paths(&["x", "y"]));
+        assert_eq!(separated(&[], Some(&joined)), paths(&[]));
+    }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use base::error::{Error, ErrorKind, Result};
+use batch::schemas::{LoadedSchemas, open_store};
 use batch::status;
 use conversion::plan::{PlanOptions, preview};
 use schema::catalog::{Origin, Provider, ProviderType, SchemaCatalog};
@@ -11,7 +12,6 @@ use schema::files::{self, SchemaContent, SkippedSchema};
 use serde::Serialize;
 
 use super::args::{ExportArgs, ImportArgs, ListArgs, SchemaCommand, ShowArgs};
-use super::load::{self, LoadedSchemas};
 use super::lock::lock;
 use super::{page, select};
 use crate::cli::console::{self, Console};
@@ -32,7 +32,7 @@ pub(in crate::cli) fn run(command: &SchemaCommand) -> Result<u8> {
 }
 
 fn list(args: &ListArgs) -> Result<u8> {
-    let catalog = LoadedSchemas::load(&args.schemas, Console::default())?.into_catalog();
+    let catalog = LoadedSchemas::load(&args.schemas.choice(), &Console::default())?.into_catalog();
     let providers = select::providers(&catalog, &args.provider)?;
     if args.json {
         console::to_stdout(&console::json(&ProviderList { format: FORMAT, providers }))?;
@@ -50,7 +50,7 @@ struct ProviderList {
 }
 
 fn show(args: &ShowArgs) -> Result<u8> {
-    let catalog = LoadedSchemas::load(&args.schemas, Console::default())?.into_catalog();
+    let catalog = LoadedSchemas::load(&args.schemas.choice(), &Console::default())?.into_catalog();
     let providers = select::providers(&catalog, std::slice::from_ref(&args.provider))?;
     let mut descriptions: Vec<ProviderDescription> =
         providers.into_iter().map(|provider| description(&catalog, provider, args.event.as_deref())).collect();
@@ -90,7 +90,7 @@ fn description(catalog: &SchemaCatalog, provider: Provider, event: Option<&str>)
 
 fn import(args: &ImportArgs) -> Result<u8> {
     let console = Console::default();
-    let mut store = load::open_store(&args.store)?;
+    let mut store = open_store(args.store.store.as_deref())?;
     let mut files = Vec::new();
     let skipped = files::each(&args.paths, |file| {
         files.push(file);
@@ -116,7 +116,7 @@ fn import(args: &ImportArgs) -> Result<u8> {
 }
 
 fn export(args: &ExportArgs) -> Result<u8> {
-    let catalog = LoadedSchemas::load(&args.schemas, Console::default())?.into_catalog();
+    let catalog = LoadedSchemas::load(&args.schemas.choice(), &Console::default())?.into_catalog();
     let wanted = args.provider.as_slice();
     let is_own = |origin: &Origin| args.built_in || matches!(origin, Origin::Given | Origin::Store);
     let mut providers = select::providers(&catalog, wanted)?;

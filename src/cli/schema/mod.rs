@@ -2,7 +2,6 @@
 
 pub(super) mod args;
 mod command;
-pub(super) mod load;
 mod lock;
 mod page;
 mod select;

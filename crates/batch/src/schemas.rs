@@ -1,4 +1,4 @@
-//! From flags to loaded schemas, with warnings about what is not used.
+//! The schemas of a run: those that somebody names, those that lie beside the traces, those of the store.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -8,14 +8,16 @@ use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::readable::count::counted;
+use conversion::convert::ConvertOptions;
 use schema::catalog::SchemaCatalog;
 use schema::files::SkippedSchema;
 use schema::load::{self, SchemaSet};
 use schema::lock::{MAX_LOCK, SchemaLock};
 use schema::store::{Store, default_folder};
+use serde_json::json;
 
-use super::args::{SchemaArgs, StoreArgs};
-use crate::cli::console::Console;
+use super::notice::Notice;
+use super::observer::Observer;
 
 /// Rejected declarations of one file that are shown; the rest is a number.
 const SHOWN: usize = 5;
@@ -25,9 +27,21 @@ const AUTO: &str = "auto";
 /// The word for no file.
 const NONE: &str = "none";
 
-/// What the user gave: by path, and in the store.
+/// Which schemas a run uses, besides those in the traces and in the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SchemaChoice {
+    /// Manifests, TMF files, and folders with such files below them; `auto` is what lies beside the traces, `none` nothing.
+    /// Without any `auto` is meant.
+    pub paths: Vec<PathBuf>,
+    /// The folder of the schema store; `None` for the one that the system has a place for.
+    pub store: Option<PathBuf>,
+    /// Whether the store is left alone.
+    pub no_store: bool,
+}
+
+/// Schemas that are read.
 #[derive(Debug)]
-pub(in crate::cli) struct LoadedSchemas {
+pub struct LoadedSchemas {
     given: SchemaSet,
     /// Whether what lies beside the traces is taken.
     is_auto: bool,
@@ -35,45 +49,58 @@ pub(in crate::cli) struct LoadedSchemas {
 }
 
 impl LoadedSchemas {
-    /// Loads what the flags name.
+    /// Reads those that are named, and those of the store.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] when a path is no schema, or the store is damaged.
-    pub(in crate::cli) fn load(args: &SchemaArgs, console: Console) -> Result<LoadedSchemas> {
-        let (paths, is_auto) = asked(separated(&args.schemas, env::var_os("ETL2PARQUET_SCHEMAS").as_deref()))?;
+    pub fn load(choice: &SchemaChoice, observer: &dyn Observer) -> Result<LoadedSchemas> {
+        let (paths, is_auto) = asked(choice.paths.clone())?;
         let given = load::load(&paths)?;
-        warn(&given.skipped, console);
-        let folder = folder(&args.store).filter(|_| !args.no_store);
+        warn(&given.skipped, observer);
+        let folder = store_folder(choice.store.as_deref()).filter(|_| !choice.no_store);
         let store = folder.map(|folder| Store::open(folder)?.load()).transpose()?.unwrap_or_default();
-        if console.verbose && !store.is_empty() {
-            console.line(format_args!("schema store: {} files", store.len()));
+        if observer.is_verbose() && !store.is_empty() {
+            observer.say(&Notice::info(format_args!("schema store: {} files", store.len())));
         }
         Ok(LoadedSchemas { given, is_auto, store })
     }
 
-    /// For a conversion: one set of descriptions, with what lies beside the traces where that is asked for, which is said.
-    pub(in crate::cli) fn with_found(self, found: &[(String, PathBuf)], console: Console) -> SchemaSet {
+    /// The options of a conversion with all of them: those that are named, those that lie beside the traces where these are
+    /// asked for, which is said, and those of the store.
+    pub fn into_options(
+        self,
+        mut options: ConvertOptions,
+        found: &[(String, PathBuf)],
+        observer: &dyn Observer,
+    ) -> ConvertOptions {
+        let schemas = self.with_found(found, observer);
+        let files: Vec<_> =
+            schemas.files().iter().map(|(name, hash)| json!({ "name": name, "blake3": hash })).collect();
+        options.recorded.insert("schemas".to_owned(), files.into());
+        options.schemas(schemas)
+    }
+
+    fn with_found(self, found: &[(String, PathBuf)], observer: &dyn Observer) -> SchemaSet {
+        let say = |text: String| observer.say(&Notice::info(text));
         let mut all = self.given;
         if self.is_auto && !found.is_empty() {
             let beside = load::load_found(found);
-            warn(&beside.skipped, console);
+            warn(&beside.skipped, observer);
             if let Some((first, _)) = beside.files().first() {
                 let files = counted(beside.len() as u64, "schema files");
-                console
-                    .line(format_args!("beside the traces: {files}, {first} first (--schemas none leaves them alone)"));
+                say(format!("beside the traces: {files}, {first} first (--schemas none leaves them alone)"));
             }
             all.append(beside);
         } else if let Some((first, _)) = found.first() {
             let files = counted(found.len() as u64, "schema files");
-            console
-                .line(format_args!("beside the traces, not read: {files}, {first} first (--schemas auto reads them)"));
+            say(format!("beside the traces, not read: {files}, {first} first (--schemas auto reads them)"));
         }
         all.append(self.store);
         all
     }
 
     /// For a look at them: with the built-in schemas.
-    pub(in crate::cli) fn into_catalog(self) -> SchemaCatalog {
+    pub fn into_catalog(self) -> SchemaCatalog {
         SchemaCatalog::new(self.given.schemas, self.store.schemas)
     }
 }
@@ -82,7 +109,7 @@ impl LoadedSchemas {
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when it cannot be read or is none.
-pub(in crate::cli) fn read_lock(file: &Path) -> Result<SchemaLock> {
+pub fn read_lock(file: &Path) -> Result<SchemaLock> {
     let failure = |what: &str| Error::new(ErrorKind::Usage, what).with_code(ErrorCode::UnusableSchema).in_file(file);
     // A pipe will do: how long it is shows when it has been read.
     let mut content = Vec::new();
@@ -92,27 +119,17 @@ pub(in crate::cli) fn read_lock(file: &Path) -> Result<SchemaLock> {
 }
 
 /// The folder of the store, if it is named or the system has a place for it.
-fn folder(args: &StoreArgs) -> Option<PathBuf> {
-    args.store.clone().or_else(|| default_folder(|name| env::var_os(name)))
+fn store_folder(named: Option<&Path>) -> Option<PathBuf> {
+    named.map(Path::to_owned).or_else(|| default_folder(|name| env::var_os(name)))
 }
 
-/// The store to write to.
+/// The store to write to, in the folder that is named, or where the system has a place for it.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when nothing shows where it is.
-pub(super) fn open_store(args: &StoreArgs) -> Result<Store> {
+pub fn open_store(named: Option<&Path>) -> Result<Store> {
     let nowhere = || Error::new(ErrorKind::Usage, "no folder for the schema store").with_hint("name one with --store");
-    Store::open(folder(args).ok_or_else(nowhere)?)
-}
-
-/// The paths; those of the environment variable, which is one value to the parser, taken apart.
-fn separated(typed: &[PathBuf], variable: Option<&std::ffi::OsStr>) -> Vec<PathBuf> {
-    match (typed, variable) {
-        ([only], Some(variable)) if only.as_os_str() == variable && !Path::new(variable).exists() => {
-            env::split_paths(variable).filter(|path| !path.as_os_str().is_empty()).collect()
-        }
-        _ => typed.to_vec(),
-    }
+    Store::open(store_folder(named).ok_or_else(nowhere)?)
 }
 
 /// The paths without the words among them, and whether what lies beside the traces is asked for.
@@ -128,7 +145,8 @@ fn asked(mut paths: Vec<PathBuf>) -> Result<(Vec<PathBuf>, bool)> {
 }
 
 /// Says what is not used: the first few of each file, and how many more.
-fn warn(skipped: &[SkippedSchema], console: Console) {
+fn warn(skipped: &[SkippedSchema], observer: &dyn Observer) {
+    let warning = |text: String| observer.say(&Notice::warning(text));
     let mut files: BTreeMap<&str, usize> = BTreeMap::new();
     for one in skipped {
         let file = match one {
@@ -138,14 +156,14 @@ fn warn(skipped: &[SkippedSchema], console: Console) {
         let count = files.entry(file).or_default();
         *count += 1;
         if *count <= SHOWN {
-            console.warning(one);
+            warning(one.to_string());
         }
     }
     for (file, count) in files.into_iter().filter(|(_, count)| *count > SHOWN) {
         let more = count - SHOWN;
         match file {
-            "" => console.warning(format_args!("{more} more files are left out")),
-            file => console.warning(format_args!("{file}: {more} more declarations are not used")),
+            "" => warning(format!("{more} more files are left out")),
+            file => warning(format!("{file}: {more} more declarations are not used")),
         }
     }
 }
@@ -163,16 +181,6 @@ mod tests {
         to.write_all(format!("{}\n", SchemaLock::FIRST_LINE).as_bytes()).unwrap();
         drop(to);
         assert!(read_lock(Path::new(&format!("/dev/fd/{}", from.as_raw_fd()))).is_ok());
-    }
-
-    #[test]
-    fn the_variable_holds_several_paths() {
-        let joined = env::join_paths(["none/a", "none/b"]).unwrap();
-        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
-        assert_eq!(separated(&[PathBuf::from(&joined)], Some(&joined)), paths(&["none/a", "none/b"]));
-        assert_eq!(separated(&[PathBuf::from(&joined)], None), [PathBuf::from(&joined)]);
-        assert_eq!(separated(&paths(&["x", "y"]), Some(&joined)), paths(&["x", "y"]));
-        assert_eq!(separated(&[], Some(&joined)), paths(&[]));
     }
 
     #[test]

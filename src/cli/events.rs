@@ -1,0 +1,142 @@
+//! `etl2parquet events`.
+
+use std::io::{self, Write as _};
+
+use arrow_array::{RecordBatch, RecordBatchReader as _};
+use arrow_schema::ArrowError;
+use base::error::{Error, ErrorKind, Result};
+use base::names::NameFrom;
+use batch::schemas::LoadedSchemas;
+use batch::{RunStatus, inputs, recordings, status};
+use conversion::convert::Recording;
+use conversion::job::stream::EventStream;
+use conversion::job::trace::Trace;
+use conversion::survey::FileSurvey;
+use published::all_published;
+
+use super::args::EventsArgs;
+use super::rows::RowFormat;
+use super::run::Run;
+use super::{console, options};
+
+/// Prints rows; returns the exit code.
+///
+/// # Errors
+/// What keeps the run from starting, an input that is not one trace, a name that is not there, and rows that cannot be written.
+pub(super) fn run(args: &EventsArgs) -> Result<u8> {
+    let run = Run::start(&args.run)?;
+    let schemas = LoadedSchemas::load(&args.schemas.choice(), &run)?;
+    let found = inputs::find(std::slice::from_ref(&args.trace), args.rows.options.open.clone());
+    found.notes.iter().for_each(|note| run.console.warning(note));
+    let mut jobs = recordings::separate(&found.all(), NameFrom::Stem);
+    found.settle(&mut jobs);
+    let mut options = schemas.into_options(options::of_events(args, &run), &found.schemas, &run);
+    options.open = found.open;
+    let recording = match (&jobs[..], found.problems.first()) {
+        ([], _) if all_published(std::slice::from_ref(&args.trace)).is_some() => return Err(converted()),
+        (_, Some(problem)) => return Ok(run.failed(problem)),
+        ([recording], None) => recording,
+        (several, None) => return Err(not_one(several)),
+    };
+    run.interrupt.working(true);
+    let trace = run.job(&recording.name, |progress| Trace::open(recording, &options, progress));
+    run.interrupt.working(false);
+    let trace = match trace {
+        Ok(trace) => trace,
+        Err(error) => return Ok(run.failed(&error)),
+    };
+    let select: Vec<&str> = args.select.iter().map(String::as_str).collect();
+    let columns = (!select.is_empty()).then_some(&select[..]);
+    let stream = trace.stream(dataset(&trace, args)?, columns, &args.rows.options.filter)?;
+    let mut status = RunStatus::default();
+    match print(stream, args) {
+        Ok(Printed::Nothing) => {
+            run.console.warning("no event passes the filters");
+            return Ok(status::REFUSED);
+        }
+        Ok(Printed::Rows) => status.readable += 1,
+        Err(error) => return Ok(run.failed(&error)),
+    }
+    status.damaged = trace.files().iter().any(FileSurvey::is_damaged);
+    if status.damaged {
+        let message = "the trace is damaged: rows may be missing; `etl2parquet inspect` lists what cannot be read";
+        run.console.warning(message);
+    }
+    Ok(status.code())
+}
+
+/// Why rows of a converted trace are not printed.
+fn converted() -> Error {
+    let error = Error::new(ErrorKind::Usage, "expected a trace that is not converted, found a converted one");
+    error.with_hint("`etl2parquet query` asks those")
+}
+
+/// Why there is not the one trace that is printed.
+fn not_one(found: &[Recording]) -> Error {
+    let error = Error::new(ErrorKind::Usage, format!("expected one trace, found {}", found.len()));
+    let first = found.iter().find_map(|recording| recording.addresses().next());
+    error.with_hint(first.map_or("name one".to_owned(), |first| format!("name one, such as {}", first.display())))
+}
+
+/// The dataset that is asked for, or the only one.
+fn dataset<'a>(trace: &'a Trace, args: &'a EventsArgs) -> Result<&'a str> {
+    if let Some(name) = &args.dataset {
+        return Ok(name);
+    }
+    let names: Vec<&str> = trace.datasets().map(|dataset| dataset.name).collect();
+    match names[..] {
+        [only] => Ok(only),
+        _ => Err(Error::new(ErrorKind::Usage, "expected the name of a dataset: --dataset NAME")
+            .with_hint(format!("the trace has {}", names.join(", ")))),
+    }
+}
+
+/// What was printed.
+enum Printed {
+    /// All that was asked for, or as much as somebody read.
+    Rows,
+    /// No row: the filters pass none.
+    Nothing,
+}
+
+/// Prints rows until there are enough, or nobody reads them.
+///
+/// # Errors
+/// What keeps rows from being read or written.
+fn print(stream: EventStream, args: &EventsArgs) -> Result<Printed> {
+    let format = if args.jsonl { RowFormat::JsonLines } else { RowFormat::Csv };
+    let limit = args.limit.unwrap_or(u64::MAX);
+    let mut left = limit;
+    let mut text = format.head(&stream.schema());
+    let mut out = io::stdout().lock();
+    let mut batches = stream.map(|batch| batch.map_err(of_stream));
+    loop {
+        let written = out.write_all(&text).and_then(|()| out.flush());
+        if written.as_ref().is_err_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe) {
+            return Ok(Printed::Rows);
+        }
+        console::written(written)?;
+        let batch = if left == 0 { None } else { batches.next().transpose()? };
+        let Some(batch) = batch else { break };
+        let batch = first_rows(&batch, left);
+        left -= batch.num_rows() as u64;
+        text.clear();
+        format.append(&batch, &mut text).map_err(of_stream)?;
+    }
+    Ok(if left == limit && limit > 0 { Printed::Nothing } else { Printed::Rows })
+}
+
+fn first_rows(batch: &RecordBatch, rows: u64) -> RecordBatch {
+    let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+    batch.slice(0, batch.num_rows().min(rows))
+}
+
+/// The error of the program that a stream hands on.
+fn of_stream(error: ArrowError) -> Error {
+    match error {
+        ArrowError::ExternalError(cause) => {
+            cause.downcast::<Error>().map_or_else(|cause| Error::bug(cause.to_string()), |error| *error)
+        }
+        other => Error::bug(other.to_string()),
+    }
+}

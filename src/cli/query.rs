@@ -1,0 +1,197 @@
+//! `etl2parquet query`.
+
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use base::error::{Error, ErrorKind, Result};
+use batch::status;
+use columnar::output::folder::CleanupRegistry;
+use conversion::views::{Dialect, Extent};
+use tempfile::{Builder, NamedTempFile};
+
+use super::args::QueryArgs;
+use super::run::Run;
+use super::subjects::{Staging, Subject, Subjects};
+use super::{options, views};
+
+/// How often a run looks whether it is interrupted while DuckDB works.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How long DuckDB may take to end when it is asked to.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Asks DuckDB; returns the exit code.
+///
+/// # Errors
+/// What keeps the run from starting, a program that is not there, and a trace that cannot be read or converted.
+pub(super) fn run(args: &QueryArgs) -> Result<u8> {
+    let run = Run::start(&args.run)?;
+    let duckdb = args.duckdb.as_deref().unwrap_or(Path::new("duckdb"));
+    check(duckdb)?;
+    let question = question(&args.question)?;
+    run.interrupt.working(true);
+    let answered = answer(args, duckdb, &question, &run);
+    run.interrupt.working(false);
+    match answered {
+        Ok(_) if run.interrupt.is_set() => Ok(run.interrupt.code()),
+        // DuckDB has said what is wrong with the question.
+        Ok(status) => Ok(if status.success() { status::SUCCESS } else { status::USAGE }),
+        Err(error) => Ok(run.failed(&error)),
+    }
+}
+
+/// The question, which may come from standard input.
+fn question(typed: &str) -> Result<String> {
+    if typed != "-" {
+        return Ok(typed.to_owned());
+    }
+    let mut text = String::new();
+    io::stdin().read_to_string(&mut text).map_err(|cause| {
+        Error::new(ErrorKind::Usage, "cannot read the question from standard input").caused_by(cause)
+    })?;
+    Ok(text)
+}
+
+/// Looks for DuckDB, before a trace is converted for it.
+fn check(duckdb: &Path) -> Result<()> {
+    let found = Command::new(duckdb).arg("--version").stdin(Stdio::null()).output();
+    match found {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(not_started(duckdb, &io::Error::other(output.status.to_string()))),
+        Err(cause) => Err(not_started(duckdb, &cause)),
+    }
+}
+
+fn not_started(duckdb: &Path, cause: &io::Error) -> Error {
+    let message = format!("the program {} cannot be started: {cause}", duckdb.display());
+    let hint = "install DuckDB's command line, https://duckdb.org/install, or name it with --duckdb";
+    Error::new(ErrorKind::Usage, message).with_hint(hint)
+}
+
+/// Converts what is not converted, and asks.
+fn answer(args: &QueryArgs, duckdb: &Path, question: &str, run: &Run) -> Result<ExitStatus> {
+    let subjects = Subjects::of(std::slice::from_ref(&args.trace), &args.schemas, options::of_query(args, run), run)?;
+    let is_converted = subjects.traces.iter().all(|(_, subject)| matches!(subject, Subject::Published(_)));
+    if is_converted && !args.rows.options.filter.is_empty() {
+        let error = Error::new(ErrorKind::Usage, "filters are for traces that are not converted, and all of these are");
+        return Err(error.with_hint("limit the rows with WHERE"));
+    }
+    if let Some(problem) = subjects.problems.first() {
+        run.failed(problem);
+    }
+    let (traces, staging) = converted(&subjects, Path::new(&args.trace), run)?;
+    let script = script(&traces, question, run)?;
+    let answered = ask(args, duckdb, script.file.path(), question, run);
+    // Both are of use to the last row.
+    drop((staging, script));
+    answered
+}
+
+/// Where the converted traces are, with the folder that goes where they were converted for the question.
+fn converted(subjects: &Subjects, trace: &Path, run: &Run) -> Result<(PathBuf, Option<Staging>)> {
+    let mut staging = None;
+    for (_, subject) in &subjects.traces {
+        let Subject::Recording(recording) = subject else { continue };
+        let staging = match &staging {
+            Some(staging) => staging,
+            None => staging.insert(Staging::make_in(&std::env::temp_dir(), run)?),
+        };
+        subjects.convert_into(staging, recording, run)?;
+    }
+    let traces = staging.as_ref().map_or(trace, Staging::path).to_owned();
+    Ok((traces, staging))
+}
+
+/// A file with views, which goes with the run.
+struct ScriptFile {
+    file: NamedTempFile,
+    #[expect(dead_code, reason = "it is kept for as long as the file")]
+    cleanup: CleanupRegistry,
+}
+
+/// The views that a question may use: all but those of single events, and of these the ones that it names.
+fn script(traces: &Path, question: &str, run: &Run) -> Result<ScriptFile> {
+    let statements = views::statements(traces, Dialect::DuckDb, Extent::Whole)?;
+    let is_of_event = |name: &str| name.contains('/');
+    let folded = question.to_lowercase();
+    let is_asked = |name: &&str| !is_of_event(name) || folded.contains(&name.to_lowercase());
+    let asked: Vec<String> = statements.names().filter(is_asked).map(str::to_owned).collect();
+    let failure = |cause| Error::new(ErrorKind::Output, "cannot write a temporary file").caused_by(cause);
+    let mut name = Builder::new();
+    name.prefix("etl2parquet-").suffix(".sql");
+    let (mut file, cleanup) = run.interrupt.cleanup().temporary(|| name.tempfile()).map_err(failure)?;
+    file.write_all(statements.text_of(&asked).as_bytes()).and_then(|()| file.flush()).map_err(failure)?;
+    Ok(ScriptFile { file, cleanup })
+}
+
+/// Starts DuckDB with views and a question; its answer goes where the program's own would.
+fn ask(args: &QueryArgs, duckdb: &Path, script: &Path, question: &str, run: &Run) -> Result<ExitStatus> {
+    let format = [(args.csv, "-csv"), (args.json, "-json")];
+    let format = format.into_iter().filter_map(|(is_asked, option)| is_asked.then_some(option));
+    let mut command = Command::new(duckdb);
+    // What the user's own file says at every start would be said of the answer, too.
+    command.args(["-no-init", "-cmd", &read_command(script)]);
+    command.args(format).args(&args.of_duckdb).args(["-c", question]);
+    // A group of its own is ended with all that it has started.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let child = command.stdin(Stdio::null()).spawn().map_err(|cause| not_started(duckdb, &cause))?;
+    wait(child, run)
+}
+
+/// What has DuckDB read a script.
+fn read_command(script: &Path) -> String {
+    format!(".read \"{}\"", script.display().to_string().replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Waits until DuckDB ends, or ends it when the run is interrupted.
+fn wait(mut child: Child, run: &Run) -> Result<ExitStatus> {
+    let failure = |cause| Error::new(ErrorKind::Internal, "cannot wait for DuckDB").caused_by(cause);
+    let mut asked = None;
+    loop {
+        if let Some(status) = child.try_wait().map_err(failure)? {
+            // Who started the program for another one may be gone before that.
+            asked.inspect(|_| end(&mut child, Signal::End));
+            return Ok(status);
+        }
+        match asked {
+            None if run.interrupt.is_set() => {
+                asked = Some(Instant::now());
+                end(&mut child, Signal::Ask);
+            }
+            Some(at) if at.elapsed() > PATIENCE => end(&mut child, Signal::End),
+            _ => {}
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// How DuckDB is ended.
+#[derive(Clone, Copy)]
+enum Signal {
+    /// It may clear up.
+    Ask,
+    /// It may not.
+    End,
+}
+
+/// Ends a program and those that it has started, which may be DuckDB itself; one that has ended by itself is left.
+#[cfg(unix)]
+fn end(child: &mut Child, signal: Signal) {
+    use rustix::process::{Pid, Signal as Number, kill_process_group};
+    let number = match signal {
+        Signal::Ask => Number::INT,
+        Signal::End => Number::KILL,
+    };
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, number);
+    }
+}
+
+/// Ends a program; one that has ended by itself is left.
+#[cfg(not(unix))]
+fn end(child: &mut Child, _signal: Signal) {
+    let _ = child.kill();
+}

@@ -1,0 +1,129 @@
+//! What `report` and `query` are about: traces that are converted, or that are converted for them.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use base::error::{Error, ErrorKind, Result};
+use base::names::NameFrom;
+use batch::schemas::LoadedSchemas;
+use batch::{inputs, recordings};
+use columnar::output::folder::CleanupRegistry;
+use conversion::convert::ConvertOptions;
+use conversion::convert::{Outcome, Recording};
+use conversion::job::convert;
+use published::{PublishedTrace, all_published};
+use tempfile::{Builder, TempDir};
+
+use super::report_pages::are_distinct;
+use super::run::Run;
+use super::schema::args::SchemaArgs;
+
+/// A trace.
+pub(super) enum Subject {
+    /// One that is converted already.
+    Published(PublishedTrace),
+    /// One that is not.
+    Recording(Recording),
+}
+
+/// The traces that are asked for.
+pub(super) struct Subjects {
+    /// Each with its own name.
+    pub traces: Vec<(String, Subject)>,
+    /// Inputs that lead nowhere.
+    pub problems: Vec<Error>,
+    /// How those are converted that are not.
+    options: ConvertOptions,
+}
+
+impl Subjects {
+    /// Finds them. `options` are those of the conversion of traces that are not converted.
+    ///
+    /// # Errors
+    /// Where there are none, or several of one name.
+    pub(super) fn of(
+        inputs: &[OsString],
+        schemas: &SchemaArgs,
+        mut options: ConvertOptions,
+        run: &Run,
+    ) -> Result<Subjects> {
+        let schemas = LoadedSchemas::load(&schemas.choice(), run)?;
+        if let Some(traces) = all_published(inputs) {
+            let traces = traces.into_iter().map(|trace| (name_of(&trace), Subject::Published(trace))).collect();
+            return Subjects { traces, problems: Vec::new(), options }.checked();
+        }
+        let found = inputs::find(inputs, options.open.clone());
+        found.notes.iter().for_each(|note| run.console.warning(note));
+        let inputs = found.all();
+        let by = |name_from| recordings::separate(&inputs, name_from);
+        let mut recordings = by(NameFrom::Stem);
+        if !are_distinct(recordings.iter().map(|recording| recording.name.as_str())) {
+            recordings = by(NameFrom::Path);
+        }
+        let traces = recordings.into_iter().map(|one| (one.name.clone(), Subject::Recording(one))).collect();
+        options = schemas.into_options(options, &found.schemas, run);
+        options.open = found.open;
+        Subjects { traces, problems: found.problems, options }.checked()
+    }
+
+    fn checked(mut self) -> Result<Subjects> {
+        if self.traces.is_empty() {
+            let nothing = || Error::new(ErrorKind::Usage, "expected a trace, found none").with_hint("name one");
+            return Err(self.problems.pop().unwrap_or_else(nothing));
+        }
+        if !are_distinct(self.traces.iter().map(|(name, _)| name.as_str())) {
+            let message = "several traces have the same name, and would be one";
+            return Err(Error::new(ErrorKind::Usage, message).with_hint("name them one by one"));
+        }
+        Ok(self)
+    }
+
+    /// Converts a trace into a folder.
+    ///
+    /// # Errors
+    /// Where it cannot be read or converted, and where no event passes the filters.
+    pub(super) fn convert_into(&self, staging: &Staging, recording: &Recording, run: &Run) -> Result<PublishedTrace> {
+        let mut options = self.options.clone();
+        staging.path().clone_into(&mut options.out);
+        match run.job(&recording.name, |progress| convert(recording, &options, progress))? {
+            Outcome::Published(report) => Ok(PublishedTrace::in_folder(&report.folder)),
+            Outcome::Empty(_) => Err(Error::new(ErrorKind::Usage, "no event passes the filters")),
+            _ => Err(Error::bug("expected a converted trace")),
+        }
+    }
+}
+
+/// What a converted trace is called.
+fn name_of(trace: &PublishedTrace) -> String {
+    let name = trace.folder().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    name.strip_prefix("trace=").map(str::to_owned).unwrap_or(name)
+}
+
+/// Where traces are converted to: a folder that goes with the run, however it ends.
+pub(super) struct Staging {
+    folder: TempDir,
+    /// Removes it where the program is ended at once.
+    #[expect(dead_code, reason = "it is kept for as long as the folder")]
+    cleanup: CleanupRegistry,
+}
+
+impl Staging {
+    /// Makes one in a folder.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] where it cannot be made.
+    pub(super) fn make_in(parent: &Path, run: &Run) -> Result<Staging> {
+        let mut name = Builder::new();
+        name.prefix(".etl2parquet-").suffix(".tmp");
+        let made = run.interrupt.cleanup().temporary(|| name.tempdir_in(parent));
+        let (folder, cleanup) = made.map_err(|cause| {
+            Error::new(ErrorKind::Output, "cannot make a temporary folder").in_file(parent).caused_by(cause)
+        })?;
+        Ok(Staging { folder, cleanup })
+    }
+
+    /// The folder.
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
