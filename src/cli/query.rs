@@ -1,20 +1,18 @@
 //! `etl2parquet query`.
 
-use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read as _};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use base::error::{Error, ErrorKind, Result};
 use batch::status;
-use columnar::output::folder::CleanupRegistry;
 use conversion::views::{Dialect, Extent};
-use tempfile::{Builder, NamedTempFile};
 
 use super::args::QueryArgs;
 use super::run::Run;
 use super::subjects::{Staging, Subject, Subjects};
-use super::{options, views};
+use super::{console, options, views};
 
 /// How often a run looks whether it is interrupted while DuckDB works.
 const LOOK: Duration = Duration::from_millis(20);
@@ -78,52 +76,30 @@ fn answer(args: &QueryArgs, duckdb: &Path, question: &str, run: &Run) -> Result<
         let error = Error::new(ErrorKind::Usage, "filters are for traces that are not converted, and all of these are");
         return Err(error.with_hint("limit the rows with WHERE"));
     }
-    if let Some(problem) = subjects.problems.first() {
+    for problem in &subjects.problems {
         run.failed(problem);
     }
-    let (traces, staging) = converted(&subjects, Path::new(&args.trace), run)?;
-    let script = script(&traces, question, run)?;
-    let answered = ask(args, duckdb, script.file.path(), question, run);
-    // Both are of use to the last row.
-    drop((staging, script));
-    answered
-}
-
-/// Where the converted traces are, with the folder that goes where they were converted for the question.
-fn converted(subjects: &Subjects, trace: &Path, run: &Run) -> Result<(PathBuf, Option<Staging>)> {
-    let mut staging = None;
+    let staging = Staging::make_in(&std::env::temp_dir(), run)?;
     for (_, subject) in &subjects.traces {
-        let Subject::Recording(recording) = subject else { continue };
-        let staging = match &staging {
-            Some(staging) => staging,
-            None => staging.insert(Staging::make_in(&std::env::temp_dir(), run)?),
-        };
-        subjects.convert_into(staging, recording, run)?;
+        if let Subject::Recording(recording) = subject {
+            subjects.convert_into(&staging, recording, run)?;
+        }
     }
-    let traces = staging.as_ref().map_or(trace, Staging::path).to_owned();
-    Ok((traces, staging))
-}
-
-/// A file with views, which goes with the run.
-struct ScriptFile {
-    file: NamedTempFile,
-    #[expect(dead_code, reason = "it is kept for as long as the file")]
-    cleanup: CleanupRegistry,
+    let traces = if is_converted { Path::new(&args.trace) } else { staging.path() };
+    let text = script(traces, question)?;
+    let script = staging.path().join("views.sql");
+    console::to_file_within(&script, &text, &run.interrupt.cleanup())?;
+    ask(args, duckdb, &script, question, run)
 }
 
 /// The views that a question may use: all but those of single events, and of these the ones that it names.
-fn script(traces: &Path, question: &str, run: &Run) -> Result<ScriptFile> {
+fn script(traces: &Path, question: &str) -> Result<String> {
     let statements = views::statements(traces, Dialect::DuckDb, Extent::Whole)?;
     let is_of_event = |name: &str| name.contains('/');
     let folded = question.to_lowercase();
     let is_asked = |name: &&str| !is_of_event(name) || folded.contains(&name.to_lowercase());
     let asked: Vec<String> = statements.names().filter(is_asked).map(str::to_owned).collect();
-    let failure = |cause| Error::new(ErrorKind::Output, "cannot write a temporary file").caused_by(cause);
-    let mut name = Builder::new();
-    name.prefix("etl2parquet-").suffix(".sql");
-    let (mut file, cleanup) = run.interrupt.cleanup().temporary(|| name.tempfile()).map_err(failure)?;
-    file.write_all(statements.text_of(&asked).as_bytes()).and_then(|()| file.flush()).map_err(failure)?;
-    Ok(ScriptFile { file, cleanup })
+    Ok(statements.text_of(&asked))
 }
 
 /// Starts DuckDB with views and a question; its answer goes where the program's own would.

@@ -25,7 +25,7 @@ WRITE = os.environ.get("ETL2PARQUET_ASK") == "write"
 # Commands, and what they print.
 BLOCK = re.compile(r"^```sh\n(.*?)^```\n\n```text\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 
-# Of every kind: kernel events with stacks, a manifest's, TraceLogging with lists and structures, WPP, a damaged one.
+# Kernel events, those of manifests, and those of .NET, whose manifests lie in long texts with line breaks.
 TRACES = ["tx-KernelNetwork", "filtrace-diskio", "dotnetperf-gccollectonly", "tx-HTTP_Server"]
 
 
