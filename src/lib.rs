@@ -127,11 +127,13 @@ pub use conversion::convert::{
     Checks, InputCounts, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, ShapeCounts,
     StackPolicy, Stage,
 };
+pub use conversion::inspect::Inspection;
 pub use conversion::job::stream::EventStream;
 pub use conversion::job::trace::{DatasetInfo, Trace};
 pub use conversion::job::{Inspected, convert, inspect};
 pub use conversion::plan::datasets::DatasetSplit;
 pub use conversion::plan::filter::{EventPattern, Filter, NamePattern, NumberSet, TimeBound};
+pub use conversion::sidecar::SidecarBatches;
 pub use schema::files::SkippedSchema;
 pub use schema::load::{SchemaSet, load as load_schemas};
 

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::path::{Component, PathBuf};
 
 use base::words::Words;
+use batch::options::parse_run_id;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
@@ -169,15 +170,6 @@ pub(super) struct RunIdArgs {
     /// Name of this run, recorded in manifests under `run` and in the summary: the id of a build or of a job, for example
     #[arg(long, value_name = "TEXT", value_parser = parse_run_id)]
     pub run_id: Option<String>,
-}
-
-/// Letters of a run id.
-const LONGEST_RUN_ID: usize = 256;
-
-fn parse_run_id(text: &str) -> Result<String, String> {
-    let is_plain =
-        !text.trim().is_empty() && text.chars().count() <= LONGEST_RUN_ID && !text.contains(char::is_control);
-    is_plain.then(|| text.to_owned()).ok_or_else(|| format!("expected a line of 1 to {LONGEST_RUN_ID} characters"))
 }
 
 #[derive(Debug, Args)]

@@ -3,13 +3,10 @@
 use std::io::{self, Write as _};
 
 use arrow_array::{RecordBatch, RecordBatchReader as _};
-use arrow_schema::ArrowError;
 use base::error::{Error, ErrorKind, Result};
-use base::names::NameFrom;
 use batch::schemas::LoadedSchemas;
-use batch::{RunStatus, inputs, recordings, status};
-use conversion::convert::Recording;
-use conversion::job::stream::EventStream;
+use batch::{RunStatus, one_trace, status};
+use conversion::job::stream::{EventStream, of_stream};
 use conversion::job::trace::Trace;
 use conversion::survey::FileSurvey;
 use published::all_published;
@@ -26,20 +23,13 @@ use super::{console, options};
 pub(super) fn run(args: &EventsArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
     let schemas = LoadedSchemas::load(&args.schemas.choice(), &run)?;
-    let found = inputs::find(std::slice::from_ref(&args.trace), args.rows.options.open.clone());
-    found.notes.iter().for_each(|note| run.console.warning(note));
-    let mut jobs = recordings::separate(&found.all(), NameFrom::Stem);
-    found.settle(&mut jobs);
-    let mut options = schemas.into_options(options::of_events(args, &run), &found.schemas, &run);
-    options.open = found.open;
-    let recording = match (&jobs[..], found.problems.first()) {
-        ([], _) if all_published(std::slice::from_ref(&args.trace)).is_some() => return Err(converted()),
-        (_, Some(problem)) => return Ok(run.failed(problem)),
-        ([recording], None) => recording,
-        (several, None) => return Err(not_one(several)),
+    let found = one_trace(args.trace.clone(), schemas, options::of_events(args, &run), &run);
+    let (recording, options) = match found {
+        Err(_) if all_published(std::slice::from_ref(&args.trace)).is_some() => return Err(converted()),
+        found => found?,
     };
     run.interrupt.working(true);
-    let trace = run.job(&recording.name, |progress| Trace::open(recording, &options, progress));
+    let trace = run.job(&recording.name, |progress| Trace::open(&recording, &options, progress));
     run.interrupt.working(false);
     let trace = match trace {
         Ok(trace) => trace,
@@ -69,13 +59,6 @@ pub(super) fn run(args: &EventsArgs) -> Result<u8> {
 fn converted() -> Error {
     let error = Error::new(ErrorKind::Usage, "expected a trace that is not converted, found a converted one");
     error.with_hint("`etl2parquet query` asks those")
-}
-
-/// Why there is not the one trace that is printed.
-fn not_one(found: &[Recording]) -> Error {
-    let error = Error::new(ErrorKind::Usage, format!("expected one trace, found {}", found.len()));
-    let first = found.iter().find_map(|recording| recording.addresses().next());
-    error.with_hint(first.map_or("name one".to_owned(), |first| format!("name one, such as {}", first.display())))
 }
 
 /// The dataset that is asked for, or the only one.
@@ -129,14 +112,4 @@ fn print(stream: EventStream, args: &EventsArgs) -> Result<Printed> {
 fn first_rows(batch: &RecordBatch, rows: u64) -> RecordBatch {
     let rows = usize::try_from(rows).unwrap_or(usize::MAX);
     batch.slice(0, batch.num_rows().min(rows))
-}
-
-/// The error of the program that a stream hands on.
-fn of_stream(error: ArrowError) -> Error {
-    match error {
-        ArrowError::ExternalError(cause) => {
-            cause.downcast::<Error>().map_or_else(|cause| Error::bug(cause.to_string()), |error| *error)
-        }
-        other => Error::bug(other.to_string()),
-    }
 }

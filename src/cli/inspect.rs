@@ -47,7 +47,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     let mut overview = (jobs.len() > 1 && !args.json && !args.run.verbose).then(Overview::new);
     for (position, job) in jobs.iter().enumerate() {
         let inspection = run.job(&label(&job.name, position, jobs.len()), |progress| {
-            inspect(job, &options, progress).map(|report| Inspection::of(&job.name, &report))
+            inspect(job, &options, progress).map(|found| Inspection::of(&found.facts(&job.name)))
         });
         options.open.shared.forget(job.addresses());
         match (inspection, &mut overview) {

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use base::error::Result;
 use batch::BatchOptions;
-use batch::schemas::read_lock;
-use conversion::commit::lock_file::LOCK_NAME;
+use batch::schemas::with_lock;
 use conversion::convert::{ConvertOptions, StackPolicy};
 use conversion::plan::Filter;
 
@@ -28,17 +27,6 @@ pub(super) fn chosen(args: &JobArgs) -> ConvertOptions {
     let mut options = args.convert.options.clone();
     options.out.clone_from(&args.output.output);
     options
-}
-
-/// With the lock that is named, else the one of the output folder, if it has one.
-fn with_lock(options: ConvertOptions, named: Option<&Path>) -> Result<ConvertOptions> {
-    let of_folder = options.out.join(LOCK_NAME);
-    Ok(match named {
-        Some(none) if none == Path::new("none") => options,
-        Some(file) => options.schema_lock(read_lock(file)?),
-        None if of_folder.exists() => options.folder_lock(read_lock(&of_folder)?),
-        None => options,
-    })
 }
 
 /// The options of an inspection, but for its schemas: those of a conversion that writes nothing.

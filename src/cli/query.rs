@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use base::error::{Error, ErrorKind, Result};
 use batch::status;
 use conversion::views::{Dialect, Extent};
+use published::statements;
 
 use super::args::QueryArgs;
 use super::run::Run;
 use super::subjects::{Staging, Subject, Subjects};
-use super::{console, options, views};
+use super::{console, options};
 
 /// How often a run looks whether it is interrupted while DuckDB works.
 const LOOK: Duration = Duration::from_millis(20);
@@ -86,20 +87,10 @@ fn answer(args: &QueryArgs, duckdb: &Path, question: &str, run: &Run) -> Result<
         }
     }
     let traces = if is_converted { Path::new(&args.trace) } else { staging.path() };
-    let text = script(traces, question)?;
+    let text = statements(traces, Dialect::DuckDb, Extent::Whole)?.text_for(question);
     let script = staging.path().join("views.sql");
     console::to_file_within(&script, &text, &run.interrupt.cleanup())?;
     ask(args, duckdb, &script, question, run)
-}
-
-/// The views that a question may use: all but those of single events, and of these the ones that it names.
-fn script(traces: &Path, question: &str) -> Result<String> {
-    let statements = views::statements(traces, Dialect::DuckDb, Extent::Whole)?;
-    let is_of_event = |name: &str| name.contains('/');
-    let folded = question.to_lowercase();
-    let is_asked = |name: &&str| !is_of_event(name) || folded.contains(&name.to_lowercase());
-    let asked: Vec<String> = statements.names().filter(is_asked).map(str::to_owned).collect();
-    Ok(statements.text_of(&asked))
 }
 
 /// Starts DuckDB with views and a question; its answer goes where the program's own would.

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use base::error::{Error, ErrorKind, Result};
 use base::readable::count::ByteCount;
-use base::resources::{MIN_MEMORY, default_memory, default_threads};
+use base::resources::{MIN_MEMORY, default_threads, memory_budget};
 use batch::notice::Notice;
 use batch::{Observer, RunStatus};
 use conversion::convert::{JobProgress, Report};
@@ -44,7 +44,7 @@ impl Run {
     pub(super) fn start(args: &RunArgs) -> Result<Self> {
         let console = Console { quiet: args.quiet, verbose: args.verbose && !args.quiet };
         let threads = args.threads.map_or_else(default_threads, usize::from);
-        let memory = memory(args.memory, threads);
+        let memory = memory_budget(args.memory, threads);
         arenas::keep_few(threads, memory);
         if let Some(asked) = args.memory.filter(|&asked| asked < MIN_MEMORY) {
             let (asked, minimum) = (ByteCount(asked), ByteCount(MIN_MEMORY));
@@ -139,21 +139,9 @@ pub(super) fn label(name: &str, position: usize, jobs: usize) -> String {
     if jobs == 1 { name.to_owned() } else { format!("[{}/{jobs}] {name}", position + 1) }
 }
 
-/// The budget asked for, raised to the least, or the default one.
-fn memory(asked: Option<u64>, threads: usize) -> u64 {
-    asked.map_or_else(|| default_memory(threads), |asked| asked.max(MIN_MEMORY))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_small_budget_is_raised_to_the_smallest_one() {
-        assert_eq!(memory(Some(64 << 20), 1), 384 << 20);
-        assert_eq!(memory(Some(1 << 30), 1), 1 << 30);
-        assert!(memory(None, 1) >= 384 << 20);
-    }
 
     #[test]
     fn one_job_needs_no_number() {

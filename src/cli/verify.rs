@@ -9,8 +9,7 @@ use base::resources::pool;
 use batch::status;
 use conversion::convert::Stage;
 use published::published;
-use published::verify::{Finding, Verified, verify};
-use serde::Serialize;
+use published::verify::{Verified, verify};
 
 use super::args::VerifyArgs;
 use super::console;
@@ -37,7 +36,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result<u8> {
     verified.findings.extend(gone);
     verified.findings.sort();
     if args.json {
-        console::to_stdout(&console::json(&Document::of(&verified)))?;
+        console::to_stdout(&console::json(&verified.document()))?;
     } else {
         let lines = verified.findings.iter().fold(String::new(), |mut lines, finding| {
             let _ = writeln!(lines, "{}", printable(&finding.to_string()));
@@ -60,22 +59,4 @@ fn summary(verified: &Verified) -> String {
         older => format!("; {} of an older format: convert again for what is new", counted(older, "traces")),
     };
     format!("{traces}, {files}, {}: {findings}{older}", ByteCount(verified.bytes))
-}
-
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Document<'a> {
-    format: u32,
-    traces: u64,
-    files: u64,
-    bytes: u64,
-    older: u64,
-    findings: &'a [Finding],
-}
-
-impl<'a> Document<'a> {
-    fn of(verified: &'a Verified) -> Self {
-        let Verified { traces, files, bytes, older, findings } = verified;
-        Document { format: 1, traces: *traces, files: *files, bytes: *bytes, older: *older, findings }
-    }
 }

@@ -1,15 +1,12 @@
 //! `etl2parquet views`.
 
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
 
-use base::disk::absolute;
 use base::error::{Error, ErrorKind, Result};
 use base::suggest::nearest;
 use batch::status;
-use columnar::output::{LocalStore, Store};
-use conversion::views::{Dialect, Extent, Script, Statements, Traces};
-use published::{lake, published};
+use conversion::views::{Dialect, Extent, Statements};
+use published::statements;
 
 use super::args::ViewsArgs;
 use super::console;
@@ -34,25 +31,6 @@ pub(super) fn run(args: &ViewsArgs) -> Result<u8> {
         None => console::to_stdout(&text)?,
     }
     Ok(status::SUCCESS)
-}
-
-/// The views of a trace, or of a folder with traces.
-///
-/// # Errors
-/// What keeps traces from being read.
-pub(super) fn statements(path: &Path, dialect: Dialect, extent: Extent) -> Result<Statements> {
-    let traces = published(&[path.to_owned()])?;
-    let one = match &traces[..] {
-        [one] if one.folder() == path => Some(parent_and_name(&one.folder())),
-        _ => None,
-    };
-    let lake = lake(&traces, one.is_none().then_some(&LocalStore::new(path) as &dyn Store))?;
-    let (root, traces) = match &one {
-        Some((folder, name)) => (folder.clone(), Traces::One(name)),
-        None => (absolute(path), Traces::Many),
-    };
-    let root = root.display().to_string().replace('\\', "/");
-    Ok(Script { dialect, lake: &lake, root: &root, traces, extent }.statements())
 }
 
 /// The script of what is asked for.
@@ -85,11 +63,4 @@ fn how_to_use(args: &ViewsArgs, count: usize) -> String {
     };
     let lines = lines.map(|(what, line)| format!("  {what:<12}{line}\n")).concat();
     format!("{count} views and functions\n{lines}  {:<12}etl2parquet views {folder} cpu_samples\n", "print one")
-}
-
-/// The folder around a trace, and the trace's own name.
-fn parent_and_name(folder: &Path) -> (PathBuf, String) {
-    let absolute = absolute(folder);
-    let name = absolute.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    (absolute.parent().map(Path::to_path_buf).unwrap_or_default(), name)
 }

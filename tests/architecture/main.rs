@@ -16,7 +16,7 @@ use text::without_tables;
 
 /// The rooms in the order of the pipeline, those of a crate but the first with its name: each may use those before it, none behind
 /// it. Between crates the compiler sees to that, too; the memory map and the fuzz crate have no rooms.
-const ORDER: [&str; 44] = [
+const ORDER: [&str; 45] = [
     "base/error",
     "base/address",
     "base/guid",
@@ -54,13 +54,14 @@ const ORDER: [&str; 44] = [
     "conversion/views",
     "conversion/sidecar",
     "conversion/commit",
-    "conversion/job",
     "conversion/inspect",
+    "conversion/job",
     "batch",
     "published",
     "published/verify",
     "published/report",
     "cli",
+    "etl2parquet_native",
 ];
 
 /// Lines of code that one file may hold, not counting blank lines, comments, tests and constant tables.
@@ -123,7 +124,7 @@ fn no_file_outgrows_its_reader() {
 }
 
 /// Types that the documentation shows.
-const MAX_PUBLIC_TYPES: usize = 64;
+const MAX_PUBLIC_TYPES: usize = 66;
 
 #[test]
 fn the_public_face_is_small() {

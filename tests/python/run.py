@@ -20,7 +20,7 @@ import ending
 
 HERE = Path(__file__).resolve().parent
 # Files that take minutes begin first, the longest of them before the others.
-LONGEST = ("test_lake.py", "test_views.py", "test_questions.py", "test_engines.py", "test_older_formats.py")
+LONGEST = ("test_lake.py", "test_views.py", "test_questions.py", "test_engines.py", "test_older_formats.py", "test_package.py")
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.MULTILINE)
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EXAMPLE = os.path.join(REPOSITORY, "examples", "example.etl")
@@ -162,3 +163,23 @@ def synthetic(events):
     path = os.path.join(temporary_folder("synthetic"), f"synthetic_{events}.etl")
     subprocess.run([maker, "bulk", path, str(events)], check=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT_S)
     return path
+
+
+@functools.cache
+def package():
+    """The Python package, importable from here on, as its wheel installs it; returns the folder that it is in."""
+    wheels = glob.glob(os.path.join(os.path.dirname(os.path.dirname(BINARY)), "wheels", "etl2parquet-*.whl"))
+    if not wheels:
+        raise AssertionError("no wheel of the Python package: scripts/pack_python builds it")
+    root = temporary_folder("package")
+    with zipfile.ZipFile(max(wheels, key=os.path.getmtime)) as wheel:
+        wheel.extractall(root)
+    sys.path.insert(0, root)
+    return root
+
+
+def with_package(script, *arguments, **options):
+    """Starts Python with a script that can import the package; its output is captured as text."""
+    command = [python(), "-c", script, *map(str, arguments)]
+    environment_with = {**environment(), "PYTHONPATH": package(), **options.pop("variables", {})}
+    return subprocess.Popen(command, env=environment_with, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)

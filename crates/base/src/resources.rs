@@ -48,6 +48,11 @@ pub fn default_memory(threads: usize) -> u64 {
     memory_within(threads, *PRESENT)
 }
 
+/// The budget asked for, raised to the least, or the default one.
+pub fn memory_budget(asked: Option<u64>, threads: usize) -> u64 {
+    asked.map_or_else(|| default_memory(threads), |asked| asked.max(MIN_MEMORY))
+}
+
 fn memory_within(threads: usize, present: Option<u64>) -> u64 {
     let threads = u64::try_from(threads).unwrap_or(u64::MAX);
     let wanted = BASE_MEMORY.saturating_add(MEMORY_PER_THREAD.saturating_mul(threads));
@@ -100,6 +105,13 @@ mod tests {
     use super::*;
 
     const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn a_small_budget_is_raised_to_the_smallest_one() {
+        assert_eq!(memory_budget(Some(64 << 20), 1), 384 << 20);
+        assert_eq!(memory_budget(Some(1 << 30), 1), 1 << 30);
+        assert!(memory_budget(None, 1) >= 384 << 20);
+    }
 
     #[test]
     fn the_peak_is_that_of_the_status() {

@@ -91,6 +91,19 @@ pub const CHECKS: SettingGroup<BatchOptions> = SettingGroup {
 /// All options of a run, in the order of help.
 pub const ALL: [SettingGroup<BatchOptions>; 2] = [OUTPUT, CHECKS];
 
+/// Letters of a run id.
+const LONGEST_RUN_ID: usize = 256;
+
+/// What whoever starts a run calls it.
+///
+/// # Errors
+/// A sentence that says what is expected.
+pub fn parse_run_id(text: &str) -> Result<String, String> {
+    let is_plain =
+        !text.trim().is_empty() && text.chars().count() <= LONGEST_RUN_ID && !text.contains(char::is_control);
+    is_plain.then(|| text.to_owned()).ok_or_else(|| format!("expected a line of 1 to {LONGEST_RUN_ID} characters"))
+}
+
 impl BatchOptions {
     /// What the record of each trace keeps of them, besides the options of its conversion.
     pub fn record(&self) -> Map<String, Value> {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::readable::count::counted;
+use conversion::commit::lock_file::LOCK_NAME;
 use conversion::convert::ConvertOptions;
 use schema::catalog::SchemaCatalog;
 use schema::files::SkippedSchema;
@@ -109,13 +110,27 @@ impl LoadedSchemas {
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when it cannot be read or is none.
-pub fn read_lock(file: &Path) -> Result<SchemaLock> {
+fn read_lock(file: &Path) -> Result<SchemaLock> {
     let failure = |what: &str| Error::new(ErrorKind::Usage, what).with_code(ErrorCode::UnusableSchema).in_file(file);
     // A pipe will do: how long it is shows when it has been read.
     let mut content = Vec::new();
     let read = File::open(file).and_then(|open| open.take(MAX_LOCK as u64 + 1).read_to_end(&mut content));
     read.map_err(|cause| failure("cannot read the schema lock").caused_by(cause))?;
     SchemaLock::read(&content).map_err(|fault| failure("expected a schema lock").caused_by(fault.to_string()))
+}
+
+/// Options with the schema lock that is named, `none` being none, else the one of the output folder, if it has one.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] when the lock cannot be read or is none.
+pub fn with_lock(options: ConvertOptions, named: Option<&Path>) -> Result<ConvertOptions> {
+    let of_folder = options.out.join(LOCK_NAME);
+    Ok(match named {
+        Some(none) if none == Path::new(NONE) => options,
+        Some(file) => options.schema_lock(read_lock(file)?),
+        None if of_folder.exists() => options.folder_lock(read_lock(&of_folder)?),
+        None => options,
+    })
 }
 
 /// The folder of the store, if it is named or the system has a place for it.

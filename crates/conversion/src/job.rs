@@ -37,6 +37,7 @@ use crate::convert::pipeline::Threads;
 use crate::convert::{JobProgress, Outcome, Recording, Report, Stage};
 use crate::dimensions::{self, Dimensions, Owners};
 use crate::plan::PlannedInputs;
+use crate::sidecar::SidecarFacts;
 use crate::survey::FileSurvey;
 
 /// Surveys and plans a recording and says what a conversion would find; writes nothing.
@@ -63,6 +64,15 @@ pub struct Inspected {
     pub report: Report,
     /// Its processes, and of the other ids nothing.
     pub dimensions: Dimensions,
+}
+
+impl Inspected {
+    /// What a document about it is made of.
+    pub fn facts<'a>(&'a self, trace: &'a str) -> SidecarFacts<'a> {
+        let Report { files, facts, plan, shapes, .. } = &self.report;
+        let dimensions = &self.dimensions;
+        SidecarFacts { files, facts, file_counts: &[], plan, shape_counts: shapes, dimensions, trace, events: &[] }
+    }
 }
 
 /// Converts a recording and publishes it as one trace.

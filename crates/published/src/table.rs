@@ -2,17 +2,27 @@
 
 use std::path::{Path, PathBuf};
 
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_schema::{ArrowError, SchemaRef};
 use base::error::{Error, ErrorKind, Result};
 use base::progress::{Progress, stop_if_cancelled};
 use columnar::output::Store;
 use conversion::sidecar::read::ReadRow;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowPredicateFn, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowFilter,
+};
 
 use super::parquet_bytes::ParquetBytes;
 
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 13;
+
+/// Rows of a batch that is handed on.
+const STREAM_ROWS: usize = 1 << 14;
+
+/// Says which rows of a batch pass.
+pub(crate) type Passing = Box<dyn FnMut(&RecordBatch) -> std::result::Result<BooleanArray, ArrowError> + Send>;
 
 /// A Parquet file whose footer has been read.
 pub(crate) struct TableFile {
@@ -39,6 +49,34 @@ impl TableFile {
     /// Whether the file has a column.
     pub(crate) fn has_column(&self, name: &str) -> bool {
         self.builder.schema().column_with_name(name).is_some()
+    }
+
+    /// The columns.
+    pub(crate) fn schema(&self) -> SchemaRef {
+        SchemaRef::clone(self.builder.schema())
+    }
+
+    /// The rows as batches: of all columns or of some, and all or those that pass, by what they have in other columns.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when the file cannot be read.
+    pub(crate) fn read(
+        self,
+        columns: Option<&[&str]>,
+        passing: Option<(&[&str], Passing)>,
+    ) -> Result<ParquetRecordBatchReader> {
+        let mask = |columns: &[&str]| ProjectionMask::columns(self.builder.parquet_schema(), columns.iter().copied());
+        let projection = columns.map_or_else(ProjectionMask::all, mask);
+        let filter = passing.map(|(columns, mut passes)| {
+            let predicate = ArrowPredicateFn::new(mask(columns), move |batch| passes(&batch));
+            RowFilter::new(vec![Box::new(predicate)])
+        });
+        let builder = self.builder.with_projection(projection).with_batch_size(STREAM_ROWS);
+        let builder = match filter {
+            Some(filter) => builder.with_row_filter(filter),
+            None => builder,
+        };
+        builder.build().map_err(|cause| failure(&self.path, "cannot read").caused_by(cause))
     }
 
     /// Hands over the rows of all row groups, or of some. A column that the file lacks is NULL.

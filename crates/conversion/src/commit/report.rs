@@ -41,8 +41,8 @@ pub fn of_survey(folder: &Path, surveyed: Surveyed) -> Report {
     }
 }
 
-/// From the first to the last event of all files.
-fn window(facts: &[FileFacts]) -> Option<(i64, i64)> {
+/// From the first to the last event of all files; of a ring, of the window that it holds.
+pub fn window(facts: &[FileFacts]) -> Option<(i64, i64)> {
     let windows = || facts.iter().filter_map(|file| file.window);
     windows().map(|window| window.0).min().zip(windows().map(|window| window.1).max())
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::task::Poll;
+use std::time::Duration;
 
 use base::error::{Error, ErrorKind, Result};
 use base::progress::Progress;
@@ -78,21 +80,23 @@ impl GroupSink for StreamSink {
 }
 
 impl GroupReader {
-    /// Waits for the next row group; `None` once the sink is gone.
-    pub fn next_group(&mut self) -> Option<(RowGroup, Charge)> {
+    /// Waits for the next row group, in steps of so long; ready with `None` once the sink is gone.
+    pub fn next_group(&mut self, step: Duration) -> Poll<Option<(RowGroup, Charge)>> {
         loop {
             let (partition, ordinal) = self.next;
             if let Some(next) = self.early.remove(&self.next) {
                 self.next = (partition, ordinal + 1);
-                return Some(next);
+                return Poll::Ready(Some(next));
             }
             if self.ended.get(&partition) == Some(&ordinal) {
                 self.next = (partition.saturating_add(1), 0);
                 continue;
             }
-            match self.receiver.recv().ok()? {
-                Sent::Group(place, group, charge) => _ = self.early.insert(place, (group, charge)),
-                Sent::End(partition, groups) => _ = self.ended.insert(partition, groups),
+            match self.receiver.recv_timeout(step) {
+                Ok(Sent::Group(place, group, charge)) => _ = self.early.insert(place, (group, charge)),
+                Ok(Sent::End(partition, groups)) => _ = self.ended.insert(partition, groups),
+                Err(RecvTimeoutError::Timeout) => return Poll::Pending,
+                Err(RecvTimeoutError::Disconnected) => return Poll::Ready(None),
             }
         }
     }

@@ -11,11 +11,12 @@ use super::notable::notable;
 use super::processes::Processes;
 use super::time_range::TimeRange;
 use super::top_events::TopEvents;
-use crate::job::Inspected;
+use crate::commit::report::window;
 use crate::plan::CatalogEntry;
 use crate::sidecar::undecoded::{Undecoded, label, undecoded};
 use crate::sidecar::{
-    AnswerRow, ClockRow, DimensionRows, InputFacts, IssueRow, SessionRow, StreamRow, answers, issues, lost_events,
+    AnswerRow, ClockRow, DimensionRows, InputFacts, IssueRow, SessionRow, SidecarFacts, StreamRow, answers, issues,
+    lost_events,
 };
 use crate::survey::{FileFacts, FileSurvey};
 
@@ -89,7 +90,7 @@ pub struct InspectedDataset {
     /// Those of them that can be decoded.
     pub decodable_events: u64,
     /// Events by the source of their layout.
-    pub decode_sources: BTreeMap<&'static str, u64>,
+    pub decode_sources: BTreeMap<String, u64>,
     /// From the first to the last event.
     pub time: TimeRange,
     /// What would make events decodable that are not.
@@ -100,29 +101,29 @@ pub struct InspectedDataset {
 }
 
 impl Inspection {
-    /// What is known of an inspected trace.
-    pub fn of(trace: &str, inspected: &Inspected) -> Self {
-        let Inspected { report, dimensions } = inspected;
-        let surveyed = || report.files.iter().zip(&report.facts);
+    /// What is known of a trace that is not converted.
+    pub fn of(known: &SidecarFacts<'_>) -> Self {
+        let SidecarFacts { trace, files, facts, plan, shape_counts, dimensions, .. } = *known;
+        let surveyed = || files.iter().zip(facts);
         let inputs: Vec<InputFacts> = surveyed().map(|(file, facts)| InputFacts::of(file, facts)).collect();
         let notable = notable(&inputs);
-        let files = surveyed().zip(inputs).map(|((file, facts), input)| InspectedInput::of(file, facts, input));
+        let inspected = surveyed().zip(inputs).map(|((file, facts), input)| InspectedInput::of(file, facts, input));
         let mut processes = Processes::default();
-        DimensionRows { dimensions, plan: &report.plan }.processes().for_each(|process| processes.add(process));
-        let providers = providers(report.plan.catalog());
+        DimensionRows { dimensions, plan }.processes().for_each(|process| processes.add(process));
+        let providers = InspectedDataset::all(plan.catalog().map(InspectedShape::from));
         Inspection {
             trace: trace.to_owned(),
-            events: report.files.iter().map(FileSurvey::events).sum(),
+            events: files.iter().map(FileSurvey::events).sum(),
             decodable_events: providers.iter().map(|provider| provider.decodable_events).sum(),
-            damaged_events: report.files.iter().map(FileSurvey::damaged_events).sum(),
-            damaged_bytes: report.files.iter().map(FileSurvey::damaged_bytes).sum(),
-            is_damaged: report.files.iter().any(FileSurvey::is_damaged),
-            time: TimeRange::of(report.time_range),
-            undecodable: undecoded(&report.plan, &report.shapes),
-            answers: answers::rows(&report.plan, &report.shapes),
+            damaged_events: files.iter().map(FileSurvey::damaged_events).sum(),
+            damaged_bytes: files.iter().map(FileSurvey::damaged_bytes).sum(),
+            is_damaged: files.iter().any(FileSurvey::is_damaged),
+            time: TimeRange::of(window(facts)),
+            undecodable: undecoded(plan, shape_counts),
+            answers: answers::rows(plan, shape_counts),
             notable,
             processes,
-            files: files.collect(),
+            files: inspected.collect(),
             providers,
         }
     }
@@ -147,39 +148,75 @@ impl InspectedInput {
     }
 }
 
-/// The shapes of each dataset added up; most events first.
-fn providers<'a>(catalog: impl Iterator<Item = CatalogEntry<'a>>) -> Vec<InspectedDataset> {
-    let mut datasets: BTreeMap<&str, Vec<CatalogEntry<'_>>> = BTreeMap::new();
-    for entry in catalog {
-        datasets.entry(entry.dataset()).or_default().push(entry);
-    }
-    let mut providers: Vec<_> = datasets.into_iter().map(|(dataset, entries)| provider(dataset, &entries)).collect();
-    providers.sort_by_key(|provider| std::cmp::Reverse(provider.events));
-    providers
+/// What of an event shape its dataset adds up.
+#[derive(Clone, Debug)]
+pub struct InspectedShape<'a> {
+    /// The dataset.
+    pub dataset: &'a str,
+    /// The provider.
+    pub provider_id: Option<String>,
+    /// The provider's name.
+    pub provider_name: Option<&'a str>,
+    /// The event's name, or what stands for it.
+    pub event: String,
+    /// Events.
+    pub events: u64,
+    /// The source of their layout.
+    pub decode_source: &'a str,
+    /// Earliest and latest event, Unix nanoseconds.
+    pub time: (i64, i64),
+    /// What would make them decodable, where they are not.
+    pub fix_hint: Option<&'a str>,
 }
 
-fn provider(dataset: &str, entries: &[CatalogEntry<'_>]) -> InspectedDataset {
-    // What has a hint is not decodable: nothing describes it, or what does fits none of its payloads.
-    let decodable = || entries.iter().filter(|entry| entry.shape.fix_hint.is_none());
-    let mut decode_sources = BTreeMap::new();
-    for entry in entries {
-        *decode_sources.entry(entry.shape.decode_source.name()).or_default() += entry.shape.events;
+impl<'a> From<CatalogEntry<'a>> for InspectedShape<'a> {
+    fn from(entry: CatalogEntry<'a>) -> Self {
+        let identity = &entry.shape.key.identity;
+        InspectedShape {
+            dataset: entry.dataset(),
+            provider_id: identity.provider_id().map(|id| id.to_string()),
+            provider_name: entry.provider_name(),
+            event: entry.event_name().map_or_else(|| label(identity), str::to_owned),
+            events: entry.shape.events,
+            decode_source: entry.shape.decode_source.name(),
+            time: (entry.shape.first_ns, entry.shape.last_ns),
+            fix_hint: entry.shape.fix_hint.as_deref(),
+        }
     }
-    let first = entries.iter().map(|entry| entry.shape.first_ns).min();
-    InspectedDataset {
-        dataset: dataset.to_owned(),
-        provider_id: entries.iter().find_map(|entry| entry.shape.key.identity.provider_id()).map(|id| id.to_string()),
-        provider_name: entries.iter().find_map(|entry| entry.provider_name()).map(str::to_owned),
-        shapes: entries.len() as u64,
-        events: entries.iter().map(|entry| entry.shape.events).sum(),
-        decodable_events: decodable().map(|entry| entry.shape.events).sum(),
-        decode_sources,
-        time: TimeRange::of(first.zip(entries.iter().map(|entry| entry.shape.last_ns).max())),
-        fix_hint: entries.iter().find_map(|entry| entry.shape.fix_hint.clone()),
-        top_events: TopEvents::of(entries.iter().map(|entry| {
-            let name = entry.event_name().map_or_else(|| label(&entry.shape.key.identity), str::to_owned);
-            (name, entry.shape.events)
-        })),
+}
+
+impl InspectedDataset {
+    /// The shapes of each dataset added up; most events first.
+    pub fn all<'a>(shapes: impl Iterator<Item = InspectedShape<'a>>) -> Vec<InspectedDataset> {
+        let mut datasets: BTreeMap<&str, Vec<InspectedShape<'_>>> = BTreeMap::new();
+        for shape in shapes {
+            datasets.entry(shape.dataset).or_default().push(shape);
+        }
+        let mut all: Vec<_> = datasets.into_iter().map(|(name, shapes)| InspectedDataset::of(name, shapes)).collect();
+        all.sort_by_key(|dataset| std::cmp::Reverse(dataset.events));
+        all
+    }
+
+    fn of(dataset: &str, shapes: Vec<InspectedShape<'_>>) -> InspectedDataset {
+        // What has a hint is not decodable: nothing describes it, or what does fits none of its payloads.
+        let decodable = shapes.iter().filter(|shape| shape.fix_hint.is_none());
+        let mut decode_sources = BTreeMap::new();
+        for shape in &shapes {
+            *decode_sources.entry(shape.decode_source.to_owned()).or_default() += shape.events;
+        }
+        let (first, last) = shapes.iter().map(|shape| shape.time).unzip::<_, _, Vec<_>, Vec<_>>();
+        InspectedDataset {
+            dataset: dataset.to_owned(),
+            provider_id: shapes.iter().find_map(|shape| shape.provider_id.clone()),
+            provider_name: shapes.iter().find_map(|shape| shape.provider_name).map(str::to_owned),
+            shapes: shapes.len() as u64,
+            events: shapes.iter().map(|shape| shape.events).sum(),
+            decodable_events: decodable.map(|shape| shape.events).sum(),
+            decode_sources,
+            time: TimeRange::of(first.into_iter().min().zip(last.into_iter().max())),
+            fix_hint: shapes.iter().find_map(|shape| shape.fix_hint).map(str::to_owned),
+            top_events: TopEvents::of(shapes.into_iter().map(|shape| (shape.event, shape.events))),
+        }
     }
 }
 
@@ -224,12 +261,12 @@ mod tests {
             entry("Big", DecodeSource::Pack, 6, 5),
         ];
         let entries = catalog.iter().map(|(shape, table)| CatalogEntry { shape, table, schema: None });
-        let found = providers(entries);
+        let found = InspectedDataset::all(entries.map(InspectedShape::from));
         let names: Vec<_> = found.iter().map(|provider| provider.dataset.as_str()).collect();
         assert_eq!(names, ["Big", "Small"]);
         let big = &found[0];
         assert_eq!((big.shapes, big.events, big.decodable_events), (2, 10, 6));
-        assert_eq!(big.decode_sources, BTreeMap::from([("none", 4), ("pack", 6)]));
+        assert_eq!(big.decode_sources, BTreeMap::from([("none".to_owned(), 4), ("pack".to_owned(), 6)]));
         assert_eq!(big.time.ns(), Some((5, 30)));
         assert_eq!(big.provider_id.as_deref(), Some("00000001-0002-0003-0000-000000000004"));
         assert_eq!(big.fix_hint.as_deref(), Some("give its manifest"));

@@ -8,7 +8,7 @@ mod processes;
 mod time_range;
 mod top_events;
 
-pub use inspection::{InspectedDataset, InspectedInput, Inspection};
+pub use inspection::{InspectedDataset, InspectedInput, InspectedShape, Inspection};
 pub use loss::{InputLoss, LossTotals, words_of_all};
 pub use notable::notable;
 pub use processes::{InspectedProcess, Processes};

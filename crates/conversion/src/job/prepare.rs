@@ -144,14 +144,9 @@ pub(super) fn prepare<'a>(
         return Ok(Early::Outcome(Outcome::DryRun(Box::new(Report { partitions, ..report }))));
     }
     let gathered = gather(pool, &surveyed, &planned, options, space, progress)?;
-    let Gathered { dimensions, stacks, partitions, issues } = gathered;
-    let Surveyed { mut files, facts, plan } = surveyed;
-    issues.into_iter().for_each(|(input, issue)| files[usize::from(input)].issues.push(issue));
-    if let (Some(first), Some(issue)) = (files.first_mut(), Owners::of(&dimensions).issue()) {
-        first.issues.push(issue);
-    }
-    files.iter_mut().for_each(|file| file.descriptive = DescriptiveEvents::default());
-    let surveyed = Surveyed { files, facts, plan };
+    let mut surveyed = surveyed;
+    let Gathered { dimensions, stacks, partitions } = gathered.noted_in(&mut surveyed.files);
+    surveyed.files.iter_mut().for_each(|file| file.descriptive = DescriptiveEvents::default());
     let write = write_options(options, settings);
     Ok(Early::Prepared(Prepared { surveyed, dimensions, stacks, write, planned, partitions }))
 }
@@ -165,8 +160,24 @@ pub(super) struct Gathered {
     pub stacks: Stacks,
     /// The parts of the recording that are converted as one.
     pub partitions: Partitions,
-    /// What is unusual about all that, by number of the input.
-    pub issues: Vec<(u16, Issue)>,
+}
+
+/// What was gathered, and what is unusual about it.
+pub(super) struct GatheredWithIssues {
+    gathered: Gathered,
+    /// By number of the input.
+    issues: Vec<(u16, Issue)>,
+}
+
+impl GatheredWithIssues {
+    /// Adds what is unusual to the issues of the files.
+    pub(super) fn noted_in(self, files: &mut [FileSurvey]) -> Gathered {
+        self.issues.into_iter().for_each(|(input, issue)| files[usize::from(input)].issues.push(issue));
+        if let (Some(first), Some(issue)) = (files.first_mut(), Owners::of(&self.gathered.dimensions).issue()) {
+            first.issues.push(issue);
+        }
+        self.gathered
+    }
 }
 
 /// Gathers what a conversion needs besides survey and plan.
@@ -180,7 +191,7 @@ pub(super) fn gather(
     options: &ConvertOptions,
     space: &SpillSpace,
     progress: &dyn JobProgress,
-) -> Result<Gathered> {
+) -> Result<GatheredWithIssues> {
     let Surveyed { files, plan, .. } = surveyed;
     let gather_ids = || dimensions::gather(&Subject::ALL, files, planned, plan, space, progress);
     let join_stacks = || match options.stacks {
@@ -192,7 +203,7 @@ pub(super) fn gather(
     let ((dimensions, stacks), partitions) = pool.install(|| rayon::join(|| rayon::join(gather_ids, join_stacks), cut));
     let ((dimensions, issues), (stacks, not_joined), partitions) = (dimensions?, stacks?, partitions?);
     let issues = issues.into_iter().chain(not_joined).collect();
-    Ok(Gathered { dimensions, stacks, partitions, issues })
+    Ok(GatheredWithIssues { gathered: Gathered { dimensions, stacks, partitions }, issues })
 }
 
 fn cut(

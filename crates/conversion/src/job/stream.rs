@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
@@ -31,6 +33,9 @@ pub struct EventStream {
     stop: Arc<AtomicBool>,
 }
 
+/// How long a reader that has all the time waits at once.
+const STEP: Duration = Duration::from_secs(3600);
+
 /// The row group that is being read, which stays charged until its last batch is taken.
 struct OpenGroup {
     group: RowGroup,
@@ -53,20 +58,37 @@ impl EventStream {
         Ok(EventStream { projection, groups: Some(groups), open: None, worker: Some(worker), stop })
     }
 
-    fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
+    /// As [`next`](Iterator::next), but waits no longer than about so long: pending where there is no batch by then.
+    pub fn next_within(&mut self, time: Duration) -> Poll<Option<std::result::Result<RecordBatch, ArrowError>>> {
+        self.next_batch(time).map(|next| {
+            let next = next?;
+            if next.is_err() {
+                self.stop.store(true, Ordering::Relaxed);
+                // The first error counts.
+                let _ = self.end();
+            }
+            Some(next.map_err(|error| ArrowError::ExternalError(Box::new(error))))
+        })
+    }
+
+    fn next_batch(&mut self, time: Duration) -> Poll<Option<Result<RecordBatch>>> {
         loop {
             if let Some(open) = &mut self.open {
                 let rows = open.next_row..open.group.rows().min(open.next_row + BATCH_ROWS);
                 if !rows.is_empty() {
                     open.next_row = rows.end;
-                    return Some(self.projection.batch(&open.group, rows));
+                    return Poll::Ready(Some(self.projection.batch(&open.group, rows)));
                 }
             }
             self.open = None;
-            let Some((group, charge)) = self.groups.as_mut()?.next_group() else {
-                return self.end().err().map(Err);
-            };
-            self.open = Some(OpenGroup { group, next_row: 0, _charge: charge });
+            let Some(groups) = &mut self.groups else { return Poll::Ready(None) };
+            match groups.next_group(time) {
+                Poll::Ready(Some((group, charge))) => {
+                    self.open = Some(OpenGroup { group, next_row: 0, _charge: charge });
+                }
+                Poll::Ready(None) => return Poll::Ready(self.end().err().map(Err)),
+                Poll::Pending => return Poll::Pending,
+            }
         }
     }
 
@@ -82,13 +104,11 @@ impl Iterator for EventStream {
     type Item = std::result::Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.next_batch()?;
-        if batch.is_err() {
-            self.stop.store(true, Ordering::Relaxed);
-            // The first error counts.
-            let _ = self.end();
+        loop {
+            if let Poll::Ready(next) = self.next_within(STEP) {
+                return next;
+            }
         }
-        Some(batch.map_err(|error| ArrowError::ExternalError(Box::new(error))))
     }
 }
 
@@ -109,6 +129,16 @@ impl Drop for EventStream {
 impl fmt::Debug for EventStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EventStream").field("projection", &self.projection).finish_non_exhaustive()
+    }
+}
+
+/// The failure behind an error of a stream.
+pub fn of_stream(error: ArrowError) -> Error {
+    match error {
+        ArrowError::ExternalError(cause) => {
+            cause.downcast::<Error>().map_or_else(|cause| Error::bug(cause.to_string()), |error| *error)
+        }
+        other => Error::bug(other.to_string()),
     }
 }
 

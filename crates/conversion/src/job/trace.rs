@@ -1,11 +1,9 @@
 //! An opened recording, whose rows are read without files between.
 
-use std::sync::{Arc, Mutex, TryLockError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use arrow_schema::{Schema, SchemaRef};
 use base::error::{Error, ErrorKind, Result};
-use base::progress::stop_if_cancelled;
 use base::resources;
 use base::suggest::nearest;
 use etl::input::Inputs;
@@ -21,9 +19,11 @@ use crate::convert::stream_sink::StreamSink;
 use crate::convert::tables::table_schema;
 use crate::convert::{JobProgress, Recording, Surveyed};
 use crate::dimensions::Owners;
+use crate::inspect::Inspection;
 use crate::plan::filter::Filter;
 use crate::plan::{CompiledFilter, PlannedInputs, PlannedTable};
-use crate::survey::{FileFacts, FileSurvey};
+use crate::sidecar::{SidecarBatches, SidecarFacts, table_names};
+use crate::survey::{DescriptiveEvents, FileFacts, FileSurvey};
 use crate::table::batches::Projection;
 
 /// Rows of the row groups of a stream: what a reader waits for before the first batch.
@@ -54,17 +54,17 @@ pub struct Trace(Arc<Opened>);
 
 #[derive(Debug)]
 struct Opened {
+    name: String,
     pool: ThreadPool,
     inputs: Inputs,
     surveyed: Surveyed,
+    gathered: Gathered,
     options: ConvertOptions,
     space: SpillSpace,
-    /// What streams need besides, once the first was asked for.
-    gathered: Mutex<Option<Arc<Gathered>>>,
 }
 
 impl Trace {
-    /// Surveys and plans a recording. Nothing is written, but for temporary files of what does not fit into memory.
+    /// Surveys and plans a recording, and gathers what ids and stacks mean. Nothing is written, but for temporary files of what does not fit into memory.
     ///
     /// What the options say about the output is not used; each stream that is being read takes up to their memory.
     ///
@@ -81,8 +81,38 @@ impl Trace {
         let pool = resources::pool(options.threads)?;
         let (inputs, space) = (prepare::inputs(recording, &options, progress)?, SpillSpace::temporary());
         let files = prepare::survey(&pool, recording, &inputs, &options, &space, false, progress)?;
-        let surveyed = prepare::plan(&pool, files, &inputs, &options, progress)?;
-        Ok(Trace(Arc::new(Opened { pool, inputs, surveyed, options, space, gathered: Mutex::default() })))
+        let mut surveyed = prepare::plan(&pool, files, &inputs, &options, progress)?;
+        let planned = PlannedInputs::of(&surveyed.files, &inputs);
+        let gathered = prepare::gather(&pool, &surveyed, &planned, &options, &space, progress)?;
+        let gathered = gathered.noted_in(&mut surveyed.files);
+        surveyed.files.iter_mut().for_each(|file| file.descriptive = DescriptiveEvents::default());
+        let name = recording.name.clone();
+        Ok(Trace(Arc::new(Opened { name, pool, inputs, surveyed, gathered, options, space })))
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// All that is known of it, as the document that `inspect --json` has.
+    pub fn inspection(&self) -> Inspection {
+        Inspection::of(&self.sidecar_facts())
+    }
+
+    /// A table of the sidecar, with the rows that a conversion would write; what only a conversion counts is NULL.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] when there is no such table.
+    pub fn table(&self, name: &str) -> Result<SidecarBatches> {
+        let found = SidecarBatches::of(&self.sidecar_facts(), name, self.0.options.types.integers)?;
+        found.ok_or_else(|| absent(format!("the sidecar has no table {name}"), name, table_names()))
+    }
+
+    fn sidecar_facts(&self) -> SidecarFacts<'_> {
+        let Opened { name, surveyed: Surveyed { files, facts, plan }, gathered, .. } = &*self.0;
+        let dimensions = &gathered.dimensions;
+        SidecarFacts { files, facts, file_counts: &[], plan, shape_counts: &[], dimensions, trace: name, events: &[] }
     }
 
     /// The files, as surveyed.
@@ -111,7 +141,16 @@ impl Trace {
     /// # Errors
     /// [`ErrorKind::Usage`] when there is no such dataset.
     pub fn schema(&self, dataset: &str) -> Result<SchemaRef> {
-        Ok(table_schema(self.table(dataset)?.1, &self.0.options.types))
+        Ok(table_schema(self.planned(dataset)?.1, &self.0.options.types))
+    }
+
+    /// The columns of a dataset that a stream of it has.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] when there is no such dataset or column.
+    pub fn projected(&self, dataset: &str, columns: Option<&[&str]>) -> Result<SchemaRef> {
+        let schema = self.schema(dataset)?;
+        Ok(projection(&schema, columns, dataset)?.schema)
     }
 
     /// The rows of a dataset in the order of their times: those that the filter passes, and of all columns or of these.
@@ -121,7 +160,7 @@ impl Trace {
     /// # Errors
     /// [`ErrorKind::Usage`] when there is no such dataset or column. Whatever keeps rows from being read later comes from the stream.
     pub fn stream(&self, dataset: &str, columns: Option<&[&str]>, filter: &Filter) -> Result<EventStream> {
-        let (number, table) = self.table(dataset)?;
+        let (number, table) = self.planned(dataset)?;
         let schema = table_schema(table, &self.0.options.types);
         let projection = projection(&schema, columns, dataset)?;
         let filter = self.0.surveyed.plan.table_filter(number, filter, self.files());
@@ -129,7 +168,7 @@ impl Trace {
         EventStream::start(projection, move |sink, progress| opened.send(&filter, sink, progress))
     }
 
-    fn table(&self, dataset: &str) -> Result<(usize, &PlannedTable)> {
+    fn planned(&self, dataset: &str) -> Result<(usize, &PlannedTable)> {
         let tables = &self.0.surveyed.plan.tables;
         let found = tables.iter().enumerate().find(|(_, table)| table.dataset == dataset);
         let names = tables.iter().map(|table| table.dataset.as_str());
@@ -165,7 +204,7 @@ fn projection(schema: &Schema, columns: Option<&[&str]>, dataset: &str) -> Resul
 const LISTED: usize = 20;
 
 /// The error about a name that is not there, with the one that was meant, or those that there are.
-fn absent<'a>(message: String, typed: &str, names: impl Iterator<Item = &'a str> + Clone) -> Error {
+pub fn absent<'a>(message: String, typed: &str, names: impl Iterator<Item = &'a str> + Clone) -> Error {
     let hint = nearest(typed, names.clone()).map_or_else(
         || {
             let (listed, more) =
@@ -182,8 +221,7 @@ impl Opened {
     fn send(&self, filter: &CompiledFilter, sink: StreamSink, progress: &dyn JobProgress) -> Result<()> {
         let Surveyed { files, plan, .. } = &self.surveyed;
         let planned = PlannedInputs::of(files, &self.inputs);
-        let gathered = self.gathered(&planned, progress)?;
-        let Gathered { dimensions, stacks, partitions, .. } = &*gathered;
+        let Gathered { dimensions, stacks, partitions } = &self.gathered;
         let mut write = prepare::write_options(&self.options, serde_json::Value::Null);
         write.row_group_rows = write.row_group_rows.min(STREAM_ROWS);
         let conversion = Conversion {
@@ -200,23 +238,5 @@ impl Opened {
         let reports = conversion.send(&self.pool, &views, sink, progress)?;
         account::account(files, plan.shapes.len(), partitions.list(), &reports, account::rows_made)?;
         self.inputs.check_unchanged()
-    }
-
-    /// What all streams need besides survey and plan: the first of them gathers it, and the others wait.
-    fn gathered(&self, planned: &PlannedInputs<'_>, progress: &dyn JobProgress) -> Result<Arc<Gathered>> {
-        let mut gathered = loop {
-            stop_if_cancelled(progress)?;
-            match self.gathered.try_lock() {
-                Ok(gathered) => break gathered,
-                // What is in it is whole at any time.
-                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
-            }
-        };
-        if let Some(known) = &*gathered {
-            return Ok(Arc::clone(known));
-        }
-        let new = prepare::gather(&self.pool, &self.surveyed, planned, &self.options, &self.space, progress)?;
-        Ok(Arc::clone(gathered.insert(Arc::new(new))))
     }
 }

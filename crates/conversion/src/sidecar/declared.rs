@@ -62,6 +62,11 @@ pub(crate) fn declared_tables() -> &'static [DeclaredTable] {
     &*TABLES
 }
 
+/// The names of all tables.
+pub fn table_names() -> impl Iterator<Item = &'static str> + Clone {
+    declared_tables().iter().map(|table| table.name)
+}
+
 /// The columns of a table, none of one that is not declared.
 pub fn declared_columns(table: &str) -> &'static [DeclaredColumn] {
     let found = declared_tables().iter().find(|declared| declared.name == table);

@@ -7,7 +7,7 @@ use crate::dimensions::Dimensions;
 use crate::plan::PlanResult;
 use crate::survey::{FileFacts, FileSurvey};
 
-/// What the sidecar describes.
+/// What the sidecar and the document about a trace are made of.
 #[derive(Clone, Copy, Debug)]
 pub struct SidecarFacts<'a> {
     /// The input files, in the order of their numbers.

@@ -33,11 +33,10 @@ pub(super) fn write<R: SidecarRow>(
     mut rows: impl Iterator<Item = R>,
 ) -> Result<Vec<FileEntry>> {
     let columns = R::columns(target.types.integers);
-    let fields: Vec<_> = columns.iter().map(|column| Field::new(column.name, column.data_type.clone(), true)).collect();
     let spec = TableSpec {
         folder: "sidecar".to_owned(),
         files: FileNaming::Single(R::TABLE.to_owned()),
-        schema: Arc::new(Schema::new(fields)),
+        schema: Arc::new(schema(&columns)),
         metadata: Vec::new(),
         provider_id: None,
         provider_name: None,
@@ -45,7 +44,7 @@ pub(super) fn write<R: SidecarRow>(
     let options = EncodeOptions { rising: R::RISING, ..target.encode.clone() };
     let writer = TableWriter::new(Arc::clone(&target.output), spec, &options)?;
     for ordinal in 0.. {
-        let batch = RowBatch { columns: &columns, integers: target.types.integers, rows: next_rows(&mut rows) };
+        let batch = RowBatch::next(&columns, target.types.integers, &mut rows);
         if batch.rows.is_empty() {
             break;
         }
@@ -69,6 +68,12 @@ pub(super) fn write_if_any<R: SidecarRow>(
     if rows.peek().is_none() { Ok(Vec::new()) } else { write(target, rows) }
 }
 
+/// The columns of a table.
+pub(super) fn schema<R>(columns: &[SidecarColumn<R>]) -> Schema {
+    let field = |column: &SidecarColumn<R>| Field::new(column.name, column.data_type.clone(), true);
+    Schema::new(columns.iter().map(field).collect::<Vec<_>>())
+}
+
 /// The rows of the next row group.
 fn next_rows<R: SidecarRow>(rows: &mut impl Iterator<Item = R>) -> Vec<R> {
     let most = GROUP_ROWS.min(GROUP_WEIGHT / size_of::<R>().max(1));
@@ -82,10 +87,21 @@ fn next_rows<R: SidecarRow>(rows: &mut impl Iterator<Item = R>) -> Vec<R> {
 }
 
 /// The rows of one row group.
-struct RowBatch<'a, R> {
+pub(super) struct RowBatch<'a, R> {
     columns: &'a [SidecarColumn<R>],
     integers: IntegerType,
     rows: Vec<R>,
+}
+
+impl<'a, R: SidecarRow> RowBatch<'a, R> {
+    /// The next rows; without any at the end.
+    pub(super) fn next(
+        columns: &'a [SidecarColumn<R>],
+        integers: IntegerType,
+        rows: &mut impl Iterator<Item = R>,
+    ) -> RowBatch<'a, R> {
+        RowBatch { columns, integers, rows: next_rows(rows) }
+    }
 }
 
 impl<R: SidecarRow> RowSource for RowBatch<'_, R> {

@@ -3,10 +3,11 @@
 use base::error::Result;
 use columnar::output::FileEntry;
 
-use super::dimensions::DimensionRows;
 use super::facts::SidecarFacts;
+use super::row::SidecarRow;
+use super::tables::{TakeTables, each_table};
 use super::target::SidecarTarget;
-use super::{answers, buffers, catalog, clock, fields, issues, lost_events, sessions, streams, table, views};
+use super::{table, views};
 
 /// Where a trace keeps the names that it uses, below `trace=<name>`.
 pub const NAMES_PATH: &str = "sidecar/schema.lock";
@@ -17,34 +18,32 @@ pub const NAMES_PATH: &str = "sidecar/schema.lock";
 /// # Errors
 /// [`Output`](base::error::ErrorKind::Output) when a file cannot be written.
 pub fn write(target: &SidecarTarget<'_>, facts: &SidecarFacts<'_>) -> Result<Vec<FileEntry>> {
-    let SidecarFacts { files, facts: all, file_counts, plan, shape_counts, dimensions, .. } = *facts;
-    let rows = DimensionRows { dimensions, plan };
-    let clocks = files.iter().zip(0..).map(|(file, input)| clock::row(file, file_counts.get(input)));
-    let tables = [
-        table::write(target, files.iter().zip(all).map(|(file, facts)| sessions::row(file, facts)))?,
-        table::write(target, clocks)?,
-        table::write(target, all.iter().flat_map(lost_events::rows))?,
-        table::write(target, all.iter().flat_map(streams::rows))?,
-        table::write(target, catalog::rows(plan, shape_counts))?,
-        table::write(target, fields::rows(plan))?,
-        table::write(target, answers::rows(plan, shape_counts).into_iter())?,
-        table::write(target, files.iter().flat_map(buffers::rows))?,
-        table::write(
-            target,
-            files.iter().zip(all).flat_map(|(file, facts)| issues::rows(file).chain(issues::advice(facts))),
-        )?,
-        table::write_if_any(target, rows.processes())?,
-        table::write_if_any(target, rows.threads())?,
-        table::write_if_any(target, rows.images())?,
-        table::write_if_any(target, rows.files())?,
-        table::write_if_any(target, rows.methods())?,
-    ];
-    let mut written: Vec<FileEntry> = tables.into_iter().flatten().collect();
+    let mut writer = TableFiles { target, written: Vec::new() };
+    each_table(facts, &mut writer)?;
+    let mut written = writer.written;
     written.extend(views::write(target, facts, &written)?);
-    if let Some(names) = &plan.lock_use {
+    if let Some(names) = &facts.plan.lock_use {
         written.push(target.write_text(NAMES_PATH, &names.text)?);
     }
     Ok(written)
+}
+
+/// Writes each table.
+struct TableFiles<'a> {
+    target: &'a SidecarTarget<'a>,
+    written: Vec<FileEntry>,
+}
+
+impl TakeTables for TableFiles<'_> {
+    fn take<R: SidecarRow>(&mut self, rows: impl Iterator<Item = R>) -> Result<()> {
+        self.written.extend(table::write(self.target, rows)?);
+        Ok(())
+    }
+
+    fn take_optional<R: SidecarRow>(&mut self, rows: impl Iterator<Item = R>) -> Result<()> {
+        self.written.extend(table::write_if_any(self.target, rows)?);
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -44,6 +44,14 @@ impl Statements {
         joined(self.all.iter())
     }
 
+    /// The text of those that a question may use: all but those of single events, and of these the ones that it names.
+    pub fn text_for(&self, question: &str) -> String {
+        let is_of_event = |name: &str| name.contains('/');
+        let folded = question.to_lowercase();
+        let is_asked = |name: &&str| !is_of_event(name) || folded.contains(&name.to_lowercase());
+        self.text_of(&self.names().filter(is_asked).map(str::to_owned).collect::<Vec<_>>())
+    }
+
     /// The text of those that make what is asked for, ignoring case, and what that needs.
     pub fn text_of(&self, asked: &[String]) -> String {
         let mut needed: HashSet<&str> = HashSet::new();

@@ -10,4 +10,4 @@ mod run;
 mod slots;
 
 pub use finding::{Finding, FindingKind};
-pub use run::{Verified, verify};
+pub use run::{Document, Verified, verify};

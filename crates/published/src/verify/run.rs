@@ -6,6 +6,7 @@ use base::error::{ErrorKind, Result};
 use base::progress::Progress;
 use columnar::output::manifest::{CommitRecord, FORMAT_VERSION, FileEntry};
 use rayon::prelude::*;
+use serde::Serialize;
 
 use super::content;
 use super::files::FileChecks;
@@ -27,6 +28,25 @@ pub struct Verified {
     pub older: u64,
     /// What is not as it should be, sorted by file.
     pub findings: Vec<Finding>,
+}
+
+/// What `verify --json` prints.
+#[derive(Debug, Serialize)]
+pub struct Document<'a> {
+    format: u32,
+    traces: u64,
+    files: u64,
+    bytes: u64,
+    older: u64,
+    findings: &'a [Finding],
+}
+
+impl Verified {
+    /// The same as a document.
+    pub fn document(&self) -> Document<'_> {
+        let Verified { traces, files, bytes, older, findings } = self;
+        Document { format: 1, traces: *traces, files: *files, bytes: *bytes, older: *older, findings }
+    }
 }
 
 /// Rows from which a trace is read alone: the order of its events takes memory.

@@ -70,6 +70,29 @@ pub struct ShapeInfo<'a> {
     pub range: (i64, i64),
 }
 
+/// What the columns of a row say that filters look at; `None` is NULL.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RowInfo<'a> {
+    /// The event id.
+    pub event_id: Option<u16>,
+    /// The event's name.
+    pub event_name: Option<&'a str>,
+    /// Its level.
+    pub level: Option<u8>,
+    /// Its keywords.
+    pub keywords: Option<u64>,
+    /// Whether its schema declares a keyword of [`Filter::keyword_names`].
+    pub has_named_keyword: bool,
+    /// Whose it is.
+    pub process_id: Option<u32>,
+    /// The name of the process.
+    pub process_name: Option<&'a str>,
+    /// The thread.
+    pub thread_id: Option<u32>,
+    /// The processor on which it was recorded.
+    pub cpu: Option<u16>,
+}
+
 impl Filter {
     /// Whether all events pass.
     pub fn is_empty(&self) -> bool {
@@ -151,6 +174,21 @@ impl Filter {
         let is_in = |sets: &[NumberSet], id: Option<u32>| id.is_some_and(|id| sets.iter().any(|set| set.contains(id)));
         (!self.asks_for_processes() || is_in(&self.processes, ids.process) || ids.name.is_some_and(is_asked))
             && (self.threads.is_empty() || is_in(&self.threads, ids.thread))
+    }
+
+    /// Whether a row of a converted trace passes, but for its provider and its time.
+    pub fn passes_row(&self, row: &RowInfo<'_>) -> bool {
+        let mask = self.keywords.unwrap_or(0);
+        let is_in = |sets: &[NumberSet], id: Option<u32>| id.is_some_and(|id| sets.iter().any(|set| set.contains(id)));
+        let has_keyword = || row.has_named_keyword || row.keywords.is_some_and(|own| own == 0 || own & mask != 0);
+        let is_of_process =
+            || is_in(&self.processes, row.process_id) || row.process_name.is_some_and(|name| self.names_process(name));
+        (self.events.is_empty() || self.events.iter().any(|event| event.matches(row.event_id, row.event_name)))
+            && self.level.is_none_or(|level| row.level.is_some_and(|own| own <= level))
+            && (!self.asks_for_keywords() || has_keyword())
+            && (!self.asks_for_processes() || is_of_process())
+            && (self.threads.is_empty() || is_in(&self.threads, row.thread_id))
+            && self.passes_cpu(row.cpu)
     }
 
     /// Whether events recorded on a processor pass; `None` where the session does not know it.

@@ -14,7 +14,7 @@ mod values;
 
 pub use bound::{Overlap, TimeBound, TimeWindow, parse_offset};
 pub use compiled::CompiledFilter;
-pub use conditions::{Filter, ShapeDecision, ShapeInfo};
+pub use conditions::{Filter, RowInfo, ShapeDecision, ShapeInfo};
 pub use numbers::NumberSet;
 pub use pattern::{EventPattern, NamePattern};
 pub use values::{Keywords, Processes, parse_keywords, parse_level, parse_processes};

@@ -1,0 +1,311 @@
+//! Rows of a published trace as record batches, with the filters and columns that a trace has which is not converted.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+use base::clock::ClockAnchor;
+use base::error::{Error, ErrorKind, Result};
+use base::progress::NoProgress;
+use base::words::Words as _;
+use columnar::output::CommitRecord;
+use conversion::job::trace::{DatasetInfo, absent};
+use conversion::plan::filter::{Filter, RowInfo, TimeWindow};
+use conversion::read_columns;
+use conversion::sidecar::catalog::CatalogRow;
+use conversion::sidecar::read::ReadRow;
+use conversion::sidecar::{ClockRow, SidecarBatches, table_names};
+
+use super::inspection::PublishedInspection;
+use super::sidecar::Sidecar;
+use super::table::{Passing, TableFile};
+use super::trace::PublishedTrace;
+
+/// A published trace whose rows can be read as often as one likes.
+#[derive(Clone, Debug)]
+pub struct PublishedRows {
+    trace: PublishedTrace,
+    record: Arc<CommitRecord>,
+    datasets: Vec<PublishedDataset>,
+}
+
+/// A dataset of a published trace.
+#[derive(Clone, Debug)]
+struct PublishedDataset {
+    name: String,
+    provider_name: Option<String>,
+    rows: u64,
+    /// Its files, in the order of their rows.
+    files: Vec<String>,
+}
+
+impl PublishedRows {
+    /// The one trace of some.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] when it is not one, or options are given, which decide nothing any more; [`ErrorKind::Output`] when
+    /// its manifest cannot be read.
+    pub fn open_one(mut traces: Vec<PublishedTrace>, is_without_options: bool) -> Result<PublishedRows> {
+        if traces.len() != 1 {
+            let error = Error::new(ErrorKind::Usage, format!("expected one trace, found {}", traces.len()));
+            let first = traces.first().map_or_else(String::new, |first| format!(", such as {}", first.label()));
+            return Err(error.with_hint(format!("name one{first}")));
+        }
+        let trace = traces.swap_remove(0);
+        if !is_without_options {
+            let message = "the trace is converted, and options decide nothing about it any more";
+            let error = Error::new(ErrorKind::Usage, message).in_file(trace.folder());
+            return Err(error.with_hint("leave them out, or open the recording"));
+        }
+        let record = trace.record()?;
+        let mut datasets: Vec<PublishedDataset> = Vec::new();
+        for file in record.files.iter().filter(|file| file.is_table()) {
+            let folder = file.path.strip_prefix("events/").and_then(|path| path.rsplit_once('/'));
+            let Some((name, _)) = folder else { continue };
+            let place = datasets.iter().position(|dataset| dataset.name == name).unwrap_or_else(|| {
+                let provider_name = file.provider_name.clone();
+                datasets.push(PublishedDataset { name: name.to_owned(), provider_name, rows: 0, files: Vec::new() });
+                datasets.len() - 1
+            });
+            let dataset = &mut datasets[place];
+            dataset.rows = dataset.rows.saturating_add(file.rows);
+            dataset.files.push(file.path.clone());
+        }
+        datasets.sort_by(|a, b| a.name.cmp(&b.name));
+        datasets.iter_mut().for_each(|dataset| dataset.files.sort());
+        Ok(PublishedRows { trace, record: Arc::new(record), datasets })
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.record.trace
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> PathBuf {
+        self.trace.folder()
+    }
+
+    /// All that is known of it, as a document.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when its sidecar cannot be read.
+    pub fn inspection(&self) -> Result<PublishedInspection> {
+        PublishedInspection::read(&self.trace, &self.record)
+    }
+
+    /// The datasets, sorted by name.
+    pub fn datasets(&self) -> impl Iterator<Item = DatasetInfo<'_>> {
+        self.datasets.iter().map(|dataset| DatasetInfo {
+            name: &dataset.name,
+            provider_name: dataset.provider_name.as_deref(),
+            events: dataset.rows,
+        })
+    }
+
+    /// A table of the sidecar; of what ids meant without rows, where the trace has none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] when there is no such table, [`ErrorKind::Output`] when it cannot be read.
+    pub fn table(&self, name: &str) -> Result<SidecarBatches> {
+        if !table_names().any(|table| table == name) {
+            return Err(absent(format!("the sidecar has no table {name}"), name, table_names()));
+        }
+        let path = format!("sidecar/{name}.parquet");
+        if !self.record.files.iter().any(|file| file.path == path) {
+            return Ok(SidecarBatches::empty(name));
+        }
+        let file = TableFile::open(&*self.trace.store, &path)?;
+        let (schema, location) = (file.schema(), self.trace.location(&path));
+        let batches = file.read(None, None)?.collect::<std::result::Result<Vec<_>, _>>();
+        let batches = batches.map_err(|cause| unreadable(&location).caused_by(cause))?;
+        Ok(SidecarBatches { schema, batches })
+    }
+
+    /// The columns of a dataset that a stream of it has.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] when there is no such dataset or column, [`ErrorKind::Output`] when its files cannot be read.
+    pub fn projected(&self, dataset: &str, columns: Option<&[&str]>) -> Result<SchemaRef> {
+        let dataset = self.dataset(dataset)?;
+        let Some(first) = dataset.files.first() else { return Ok(Arc::new(Schema::empty())) };
+        let schema = TableFile::open(&*self.trace.store, first)?.schema();
+        let Some(columns) = columns else { return Ok(schema) };
+        let field = |name: &&str| {
+            let names = schema.fields().iter().map(|field| field.name().as_str());
+            let found = schema.fields().find(name).map(|(_, field)| Arc::clone(field));
+            found.ok_or_else(|| absent(format!("{} has no column {name}", dataset.name), name, names))
+        };
+        Ok(Arc::new(Schema::new(columns.iter().map(field).collect::<Result<Vec<_>>>()?)))
+    }
+
+    /// The rows of a dataset in the order of their times: those that the filter passes, and of all columns or of these.
+    ///
+    /// # Errors
+    /// As [`PublishedRows::projected`]; and [`ErrorKind::Usage`] for a filter that asks for something of another provider.
+    pub fn stream(&self, dataset: &str, columns: Option<&[&str]>, filter: &Filter) -> Result<DatasetRows> {
+        let schema = self.projected(dataset, columns)?;
+        let filter = (!filter.is_empty()).then(|| RowFilter::of(self, filter)).transpose()?;
+        let files = self.dataset(dataset)?.files.clone();
+        Ok(DatasetRows { trace: self.trace.clone(), schema, files: files.into_iter(), filter, open: None })
+    }
+
+    fn dataset(&self, name: &str) -> Result<&PublishedDataset> {
+        let found = self.datasets.iter().find(|dataset| dataset.name == name);
+        let names = self.datasets.iter().map(|dataset| dataset.name.as_str());
+        found.ok_or_else(|| absent(format!("the trace has no dataset {name}"), name, names))
+    }
+
+    fn sidecar(&self) -> Sidecar<'_> {
+        Sidecar::of(&*self.trace.store, &self.record, &NoProgress)
+    }
+
+    /// When the recording starts, in Unix nanoseconds: at its earliest header event.
+    fn start_ns(&self) -> Result<i64> {
+        let mut start = None;
+        self.sidecar().rows::<ClockRow>(|row| {
+            let by_boot = row.boot_anchor_ns.filter(|_| row.anchor == ClockAnchor::Boot.word());
+            let at = by_boot.unwrap_or(row.start_anchor_ns);
+            start = Some(start.map_or(at, |start: i64| start.min(at)));
+        })?;
+        Ok(start.unwrap_or_default())
+    }
+}
+
+/// The rows of a dataset, batch by batch.
+pub struct DatasetRows {
+    trace: PublishedTrace,
+    schema: SchemaRef,
+    files: std::vec::IntoIter<String>,
+    filter: Option<Arc<RowFilter>>,
+    open: Option<Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>>,
+}
+
+impl DatasetRows {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            if let Some(open) = &mut self.open {
+                match open.next() {
+                    Some(Ok(batch)) if batch.num_rows() == 0 => continue,
+                    Some(Ok(batch)) => return self.in_order(&batch).map(Some),
+                    Some(Err(cause)) => {
+                        let error = Error::new(ErrorKind::Output, "cannot read the rows of a dataset");
+                        return Err(error.in_file(self.trace.folder()).caused_by(cause));
+                    }
+                    None => self.open = None,
+                }
+            }
+            let Some(file) = self.files.next() else { return Ok(None) };
+            let columns: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
+            let table = TableFile::open(&*self.trace.store, &file)?;
+            let passes = self.filter.clone().map(|filter| {
+                let passing = move |batch: &RecordBatch| {
+                    filter.passing(batch).map_err(|error| ArrowError::ExternalError(Box::new(error)))
+                };
+                (FilterRow::COLUMNS, Box::new(passing) as Passing)
+            });
+            self.open = Some(Box::new(table.read(Some(&columns), passes)?));
+        }
+    }
+
+    /// A batch with its columns in the order that was asked for.
+    fn in_order(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let failure = |cause| Error::new(ErrorKind::Output, "files of a dataset differ").caused_by(cause);
+        let of = |name: &String| batch.schema_ref().index_of(name);
+        let places =
+            self.schema.fields().iter().map(|field| of(field.name())).collect::<std::result::Result<Vec<_>, _>>();
+        let batch = batch.project(&places.map_err(failure)?).map_err(failure)?;
+        batch.with_schema(SchemaRef::clone(&self.schema)).map_err(failure)
+    }
+}
+
+impl Iterator for DatasetRows {
+    type Item = std::result::Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
+    }
+}
+
+impl fmt::Debug for DatasetRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DatasetRows").field("trace", &self.trace).finish_non_exhaustive()
+    }
+}
+
+/// A filter over the rows of a trace.
+#[derive(Debug)]
+struct RowFilter {
+    filter: Filter,
+    window: TimeWindow,
+    /// Shapes with a keyword of a name that is asked for.
+    with_keyword: HashSet<u32>,
+}
+
+impl RowFilter {
+    fn of(trace: &PublishedRows, filter: &Filter) -> Result<Arc<RowFilter>> {
+        let mut with_keyword = HashSet::new();
+        if !filter.keyword_names.is_empty() {
+            trace.sidecar().rows::<CatalogRow<'_>>(|row| {
+                let names = row.keyword_names.unwrap_or_default();
+                if filter.keyword_names.iter().any(|wanted| wanted.matches_any(&names)) {
+                    with_keyword.insert(row.shape);
+                }
+            })?;
+        }
+        let window = filter.window(trace.start_ns()?);
+        Ok(Arc::new(RowFilter { filter: filter.clone(), window, with_keyword }))
+    }
+
+    /// Which rows of a batch pass.
+    fn passing(&self, batch: &RecordBatch) -> Result<BooleanArray> {
+        let mut passing = Vec::with_capacity(batch.num_rows());
+        FilterRow::read(batch, |row| {
+            let is_in_time = row.timestamp_ns.is_none_or(|ns| self.window.contains(ns));
+            let has_named_keyword = row.shape.is_some_and(|shape| self.with_keyword.contains(&shape));
+            passing.push(is_in_time && self.filter.passes_row(&row.info(has_named_keyword)));
+        })?;
+        Ok(passing.into())
+    }
+}
+
+read_columns! {
+    /// What filters look at.
+    struct FilterRow<'b> {
+        timestamp_ns: Option<i64> = "timestamp_ns",
+        event_id: Option<u16> = "event_id",
+        event_name: Option<&'b str> = "event_name",
+        level: Option<u8> = "level",
+        keywords: Option<u64> = "keywords",
+        signed_keywords: Option<i64> = "keywords",
+        process_id: Option<u32> = "process_id",
+        process_name: Option<&'b str> = "process_name",
+        thread_id: Option<u32> = "thread_id",
+        cpu: Option<u16> = "cpu",
+        shape: Option<u32> = "shape",
+    }
+}
+
+impl<'b> FilterRow<'b> {
+    fn info(&self, has_named_keyword: bool) -> RowInfo<'b> {
+        RowInfo {
+            event_id: self.event_id,
+            event_name: self.event_name,
+            level: self.level,
+            // Columns of portable integers have the highest keyword as the sign.
+            keywords: self.keywords.or(self.signed_keywords.map(i64::cast_unsigned)),
+            has_named_keyword,
+            process_id: self.process_id,
+            process_name: self.process_name,
+            thread_id: self.thread_id,
+            cpu: self.cpu,
+        }
+    }
+}
+
+fn unreadable(path: &Path) -> Error {
+    Error::new(ErrorKind::Output, "cannot read").in_file(path)
+}

@@ -1,0 +1,85 @@
+"""Windows ETW traces (.etl) as Arrow, Parquet and SQL tables, on any operating system.
+
+Open a trace, converted or not, and give its rows to whatever takes Arrow:
+
+>>> import etl2parquet
+>>> trace = etl2parquet.open("examples/example.etl")
+>>> trace.datasets["Kernel-DiskIo"].events
+160
+>>> import polars
+>>> polars.DataFrame(trace.events("Kernel-DiskIo", select=["timestamp", "TransferSize"])).shape
+(160, 2)
+
+``convert`` writes Parquet datasets, ``sql`` and ``connect`` ask DuckDB, with all views at hand. Failures are subclasses of
+:class:`Error`; what a run says goes to the logger ``etl2parquet``.
+"""
+
+import logging as _logging
+
+from ._documents import (
+    Answer,
+    Clock,
+    Dataset,
+    Document,
+    Finding,
+    Input,
+    Loss,
+    LostEvents,
+    NamedEvents,
+    Process,
+    Session,
+    Stream,
+    TimeRange,
+)
+from ._errors import BusyError, Error, InputError, InternalError, Interrupted, OutputError, RefusedError, UsageError
+from ._published import Problem, Verified, verify, views
+from ._runs import Committed, Plan, Progress, Summary, TraceSummary, commit, convert, convert_partition, plan
+from ._sql import connect, report, sql
+from ._trace import Rows, Trace, inspect, open
+
+# Who wants to hear of it sets a handler.
+_logging.getLogger("etl2parquet").addHandler(_logging.NullHandler())
+
+__all__ = [
+    "Answer",
+    "BusyError",
+    "Clock",
+    "Committed",
+    "Dataset",
+    "Document",
+    "Error",
+    "Finding",
+    "Input",
+    "InputError",
+    "InternalError",
+    "Interrupted",
+    "LostEvents",
+    "Loss",
+    "NamedEvents",
+    "OutputError",
+    "Plan",
+    "Problem",
+    "Process",
+    "Progress",
+    "RefusedError",
+    "Rows",
+    "Session",
+    "Stream",
+    "Summary",
+    "TimeRange",
+    "Trace",
+    "TraceSummary",
+    "UsageError",
+    "Verified",
+    "commit",
+    "connect",
+    "convert",
+    "convert_partition",
+    "inspect",
+    "open",
+    "plan",
+    "report",
+    "sql",
+    "verify",
+    "views",
+]

@@ -1,0 +1,41 @@
+//! The native part of the Python package `etl2parquet`: the same program, asked from Python.
+//!
+//! | module | |
+//! |---|---|
+//! | `options` | keyword arguments, by the tables that the command line has its options from |
+//! | `work` | work that Python waits for, without its lock, and that its user can interrupt |
+//! | `errors` | failures as exceptions |
+//! | `trace`, `rows` | an opened trace, converted or not; its events and tables as streams of Arrow |
+//! | `convert`, `steps` | conversions, whole and in steps |
+//! | `published` | what is asked of converted traces |
+//!
+//! What Python sees is typed in `etl2parquet/_native.pyi`, and documented where the package wraps it.
+
+#![allow(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
+
+mod convert;
+mod errors;
+mod options;
+mod published;
+mod rows;
+mod steps;
+mod trace;
+mod work;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::convert::convert;
+    #[pymodule_export]
+    use crate::options::all_options;
+    #[pymodule_export]
+    use crate::published::{is_published, report, verify, views};
+    #[pymodule_export]
+    use crate::rows::Rows;
+    #[pymodule_export]
+    use crate::steps::{commit, convert_partition, plan};
+    #[pymodule_export]
+    use crate::trace::{Trace, open};
+}

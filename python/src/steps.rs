@@ -1,0 +1,117 @@
+//! `plan`, `convert_partition` and `commit`: a conversion that several processes share.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use base::error::{Error, ErrorKind, Result};
+use batch::schemas::LoadedSchemas;
+use batch::{Batch, Inputs};
+use conversion::convert::Outcome;
+use conversion::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptions};
+use pyo3::prelude::*;
+
+use crate::convert::asked;
+use crate::errors::{Failure, exception};
+use crate::options::{self, Arguments};
+use crate::work::{State, wait};
+
+/// A trace that was planned: its name, its plan, how many partitions that has; or, of a trace without a plan, what became of it.
+type Planned = (String, Option<PathBuf>, usize, &'static str);
+
+/// Plans traces.
+#[pyfunction]
+pub(crate) fn plan(
+    py: Python<'_>,
+    inputs: Vec<OsString>,
+    out: PathBuf,
+    arguments: Arguments,
+    told: Option<Py<PyAny>>,
+) -> PyResult<Vec<Planned>> {
+    let (planned, failure) = wait(py, told, |state| planned(inputs, out, arguments, state))?;
+    failure.map_or(Ok(planned), |failure| Err(failure.exception(py)))
+}
+
+fn planned(
+    inputs: Vec<OsString>,
+    out: PathBuf,
+    arguments: Arguments,
+    state: &State,
+) -> Result<(Vec<Planned>, Option<Failure>)> {
+    let (asked, run) = asked(inputs, out, arguments)?;
+    if run.dry_run {
+        let message = "a plan is written or not: dry_run is an option of convert";
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
+    let schemas = LoadedSchemas::load(&run.schemas, state)?;
+    let mut batch = Batch::new(&asked, state);
+    batch.outcomes.keep_records()?;
+    let Inputs { jobs, open, schemas: found } = batch.inputs()?;
+    state.expect_traces(jobs.len());
+    let mut options = schemas.into_options(asked.convert.clone(), &found, state);
+    options.open = open;
+    let mut planned = Vec::new();
+    for job in &jobs {
+        if batch.outcomes.is_stopped() {
+            break;
+        }
+        match steps::plan(job, &options, state) {
+            Ok(PlanOutcome::Planned { folder, partitions }) => {
+                batch.outcomes.status.readable += 1;
+                batch.outcomes.release(job);
+                planned.push((job.name.clone(), Some(folder), partitions, "planned"));
+            }
+            Ok(PlanOutcome::Done(outcome)) => {
+                let trace = batch.outcomes.trace_summary(job, Ok(outcome));
+                planned.push((job.name.clone(), None, 0, trace.status));
+            }
+            Err(error) => _ = batch.outcomes.trace_summary(job, Err(error)),
+        }
+        state.end_trace();
+    }
+    let code = batch.outcomes.status.code();
+    let failed = planned.is_empty() && code != batch::status::SUCCESS;
+    Ok((planned, failed.then(|| Failure::of_run(code, state.first_error().as_ref()))))
+}
+
+fn step_options(arguments: Arguments) -> Result<StepOptions> {
+    let (options, run) = options::of_step(arguments)?;
+    Ok(StepOptions { threads: run.threads(), memory: run.memory(), open: options.open, run_id: run.run_id })
+}
+
+/// Converts a partition of a plan; gives back the rows written, nothing where it was converted before.
+#[pyfunction]
+pub(crate) fn convert_partition(
+    py: Python<'_>,
+    plan: PathBuf,
+    number: u32,
+    arguments: Arguments,
+    told: Option<Py<PyAny>>,
+) -> PyResult<Option<u64>> {
+    wait(py, told, |state| match steps::convert_partition(&plan, number, &step_options(arguments)?, state)? {
+        PartOutcome::Converted { rows } => Ok(Some(rows)),
+        PartOutcome::AlreadyConverted => Ok(None),
+    })
+}
+
+/// Publishes the trace of a plan; gives back its folder, and what became of it.
+#[pyfunction]
+pub(crate) fn commit(
+    py: Python<'_>,
+    plan: PathBuf,
+    arguments: Arguments,
+    told: Option<Py<PyAny>>,
+) -> PyResult<(Option<PathBuf>, &'static str)> {
+    let done = wait(py, told, |state| steps::commit(&plan, &step_options(arguments)?, state))?;
+    match done {
+        CommitOutcome::AlreadyCommitted(folder) => Ok((Some(folder), "already_committed")),
+        CommitOutcome::Done(Outcome::Published(report)) => Ok((Some(report.folder), "published")),
+        CommitOutcome::Done(Outcome::Empty(_)) => Ok((None, "empty")),
+        CommitOutcome::Done(Outcome::Skipped) => Ok((None, "skipped")),
+        CommitOutcome::Done(Outcome::Refused(report, why)) => {
+            let message = format!("{} is not published: {why}", report.folder.display());
+            let told = batch::notice::Notice::error(message).with_code("refused");
+            Err(Failure::of_run(batch::status::REFUSED, Some(&told)).exception(py))
+        }
+        CommitOutcome::Done(_) => Err(exception(py, Error::bug("a commit ended without a trace"))),
+    }
+}
