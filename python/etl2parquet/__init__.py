@@ -16,6 +16,7 @@ Open a trace, converted or not, and give its rows to whatever takes Arrow:
 
 import logging as _logging
 
+from . import schema
 from ._documents import (
     Answer,
     Clock,
@@ -79,6 +80,7 @@ __all__ = [
     "open",
     "plan",
     "report",
+    "schema",
     "sql",
     "verify",
     "views",

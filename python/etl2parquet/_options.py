@@ -146,6 +146,17 @@ class ConvertOptions(TypedDict, total=False):
     dry_run: Union[bool, None]
 
 
+class SchemaOptions(TypedDict, total=False):
+    """Options of :mod:`etl2parquet.schema`."""
+
+    #: Manifests, TMF files, and folders with such files below them; auto for what lies beside the traces, none for none
+    schemas: Union[Path, Iterable[Path], None]
+    #: Folder of the schema store
+    store: Union[Path, None]
+    #: Leave the schema store alone
+    no_store: Union[bool, None]
+
+
 class StepOptions(TypedDict, total=False):
     """Options of :func:`etl2parquet.convert_partition` and :func:`etl2parquet.commit`."""
 

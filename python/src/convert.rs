@@ -3,14 +3,14 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use base::error::{Error, Result};
+use base::error::Result;
 use batch::schemas::{LoadedSchemas, with_lock};
 use batch::{Batch, BatchOptions, Converter, Inputs, exposition, inputs, lanes};
 use conversion::convert::{ConvertOptions, LockFrom, Outcome, Recording};
 use conversion::job::workers::Workers;
 use pyo3::prelude::*;
 
-use crate::errors::Failure;
+use crate::errors::{Failure, json};
 use crate::options::{self, Arguments, RunOptions};
 use crate::work::{State, caught, wait};
 
@@ -72,8 +72,7 @@ fn run(
     let failed = !matches!(code, batch::status::SUCCESS | batch::status::DAMAGED);
     let failure = failed.then(|| Failure::of_run(code, state.first_error().as_ref()));
     let summary = &batch.outcomes.summary;
-    let json = serde_json::to_string(summary).map_err(|cause| Error::bug("a summary is no JSON").caused_by(cause))?;
-    Ok((code, json, exposition(summary), failure))
+    Ok((code, json(summary)?, exposition(summary), failure))
 }
 
 /// Converts recordings several at a time, and counts them.

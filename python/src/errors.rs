@@ -1,9 +1,10 @@
 //! Failures as exceptions of Python.
 
-use base::error::{Error, ErrorKind, Location};
+use base::error::{Error, ErrorKind, Location, Result};
 use batch::notice::{Level, Notice};
 use batch::status;
 use pyo3::prelude::*;
+use serde::Serialize;
 
 /// A failure as Python gets it: the class of its exception, and what is known of it.
 #[derive(Clone, Debug)]
@@ -62,6 +63,11 @@ impl Failure {
         let made = py.import("etl2parquet._errors").and_then(|module| module.getattr(class)?.call1(parts));
         made.map_or_else(|failure| failure, PyErr::from_value)
     }
+}
+
+/// A document as text.
+pub(crate) fn json(document: &impl Serialize) -> Result<String> {
+    serde_json::to_string(document).map_err(|cause| Error::bug("a document is no JSON").caused_by(cause))
 }
 
 /// The exception of a failure.

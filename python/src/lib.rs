@@ -8,6 +8,7 @@
 //! | `trace`, `rows` | an opened trace, converted or not; its events and tables as streams of Arrow |
 //! | `convert`, `steps` | conversions, whole and in steps |
 //! | `published` | what is asked of converted traces |
+//! | `schema` | what is known of the payloads of events |
 //!
 //! What Python sees is typed in `etl2parquet/_native.pyi`, and documented where the package wraps it.
 
@@ -18,6 +19,7 @@ mod errors;
 mod options;
 mod published;
 mod rows;
+mod schema;
 mod steps;
 mod trace;
 mod work;
@@ -34,6 +36,8 @@ mod _native {
     use crate::published::{is_published, report, verify, views};
     #[pymodule_export]
     use crate::rows::Rows;
+    #[pymodule_export]
+    use crate::schema::{schema_export, schema_import, schema_list, schema_lock, schema_show};
     #[pymodule_export]
     use crate::steps::{commit, convert_partition, plan};
     #[pymodule_export]

@@ -161,6 +161,14 @@ pub(crate) fn of_open(mut arguments: Arguments) -> Result<(ConvertOptions, RunOp
     Ok((options.allow_repeated(true).threads(run.threads()).memory(run.memory()), run))
 }
 
+/// Which schemas are meant.
+pub(crate) fn of_schemas(mut arguments: Arguments) -> Result<SchemaChoice> {
+    let mut run = RunOptions::default();
+    take(&[SCHEMAS], &mut run, &mut arguments)?;
+    none_left(&arguments, "schema")?;
+    Ok(run.schemas)
+}
+
 /// The filter of rows.
 pub(crate) fn of_rows(mut arguments: Arguments) -> Result<Filter> {
     let mut options = ConvertOptions::default();
@@ -203,6 +211,7 @@ pub(crate) fn all_options() -> Vec<Described> {
     describe("open", &OF_OPENING, &mut all);
     describe("rows", &[settings::FILTERS], &mut all);
     all.retain(|option| !OF_PROVIDER.contains(&option.1.as_str()));
+    describe("schema", &[SCHEMAS], &mut all);
     describe("step", &[settings::SPOOL], &mut all);
     describe("step", &OF_STEP, &mut all);
     describe("convert", &of_batch::ALL, &mut all);

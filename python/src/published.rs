@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use base::error::Error;
 use base::resources::{default_threads, pool};
 use conversion::views::{Dialect, Extent};
 use published::report::{facts, page};
@@ -11,6 +10,7 @@ use published::{PublishedTrace, statements};
 use published::{all_published, published};
 use pyo3::prelude::*;
 
+use crate::errors::json;
 use crate::work::wait;
 
 /// Whether traces are still what was published, as the document of `verify --json`.
@@ -19,8 +19,7 @@ pub(crate) fn verify(py: Python<'_>, outputs: Vec<PathBuf>, quick: bool, told: O
     wait(py, told, |state| {
         let traces = published(&outputs)?;
         let verified = pool(default_threads())?.install(|| published::verify::verify(&traces, quick, state))?;
-        serde_json::to_string(&verified.document())
-            .map_err(|cause| Error::bug("a document is no JSON").caused_by(cause))
+        json(&verified.document())
     })
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use base::error::{Error, Result};
+use base::error::Result;
 use batch::one_trace;
 use batch::schemas::LoadedSchemas;
 use conversion::job::trace::Trace as OpenedTrace;
@@ -11,9 +11,8 @@ use conversion::plan::filter::Filter;
 use conversion::sidecar::table_names;
 use published::{PublishedRows, all_published};
 use pyo3::prelude::*;
-use serde::Serialize;
 
-use crate::errors::exception;
+use crate::errors::{exception, json};
 use crate::options::{self, Arguments};
 use crate::rows::{Rows, Source, in_memory};
 use crate::work::{OfProcess, State, wait};
@@ -145,8 +144,4 @@ impl Trace {
 
 fn as_strs(names: Option<&[String]>) -> Option<Vec<&str>> {
     names.map(|names| names.iter().map(String::as_str).collect())
-}
-
-fn json(document: &impl Serialize) -> Result<String> {
-    serde_json::to_string(document).map_err(|cause| Error::bug("a document is no JSON").caused_by(cause))
 }

@@ -98,11 +98,12 @@ class Types(unittest.TestCase):
 
 def typed_options():
     """The file that types the options."""
-    calls = {"open": "OpenOptions", "rows": "RowOptions", "convert": "ConvertOptions", "step": "StepOptions"}
+    calls = {"open": "OpenOptions", "rows": "RowOptions", "convert": "ConvertOptions", "schema": "SchemaOptions", "step": "StepOptions"}
     doc = {
         "open": "Options of :func:`etl2parquet.open`.",
         "rows": "Filters of :meth:`etl2parquet.Trace.events`.",
         "convert": "Options of :func:`etl2parquet.convert` and :func:`etl2parquet.plan`.",
+        "schema": "Options of :mod:`etl2parquet.schema`.",
         "step": "Options of :func:`etl2parquet.convert_partition` and :func:`etl2parquet.commit`.",
     }
     lines = [
@@ -554,6 +555,41 @@ class Questions(unittest.TestCase):
         )
         process = support.with_package(script, support.EXAMPLE, variables={"TMPDIR": temporary})
         self.assertEqual(process.communicate(timeout=60), ("[]\n", ""))
+
+
+MANIFEST = """<instrumentationManifest xmlns="http://schemas.microsoft.com/win/2004/08/events"><instrumentation><events>
+<provider name="Example-Package" guid="{6f2f7a5e-0d7c-4d43-9d1c-3e9a4c1f7b11}" symbol="P" resourceFileName="p" messageFileName="p">
+<events><event value="7" version="0" symbol="Started" template="T"/></events>
+<templates><template tid="T"><data name="Id" inType="win:UInt32"/></template></templates>
+</provider></events></instrumentation></instrumentationManifest>"""
+
+
+class Schemas(unittest.TestCase):
+    def test_functions_say_what_the_commands_say(self):
+        folder = support.temporary_folder("schemas")
+        file, store = os.path.join(folder, "p.man"), os.path.join(folder, "store")
+        with open(file, "w", encoding="utf-8") as opened:
+            opened.write(MANIFEST)
+
+        def printed(*arguments):
+            return json.loads(support.run("schema", *arguments, "--store", store).stdout)
+
+        schema = etl2parquet.schema
+        imported = schema.import_files(file, store=store)
+        self.assertEqual((imported.files, imported.events, imported.new, imported.stored, imported.store), (1, 1, 1, 1, store))
+        self.assertEqual(schema.import_files([file], store=store).new, 0)
+        self.assertEqual(schema.providers("Kernel-*", "Example-Package", store=store), printed("list", "--provider", "Kernel-*", "--provider", "Example-Package", "--json")["providers"])
+        self.assertEqual(schema.show("example-package", 7, store=store), printed("show", "Example-Package", "7", "--json")["providers"])
+        self.assertEqual(schema.show("Kernel-DiskIo", no_store=True), printed("show", "Kernel-DiskIo", "--json")["providers"])
+        self.assertEqual(schema.export(store=store), printed("export"))
+        with self.assertRaisesRegex(etl2parquet.UsageError, "nothing is known of a provider Example-Package"):
+            schema.show("Example-Package", no_store=True)
+        out = support.convert([support.EXAMPLE], os.path.join(folder, "out"))
+        text = schema.lock(out, os.path.join(folder, "python.lock"))
+        support.run("schema", "lock", out, "-o", os.path.join(folder, "command.lock"))
+        with open(os.path.join(folder, "command.lock"), encoding="utf-8") as one, open(os.path.join(folder, "python.lock"), encoding="utf-8") as other:
+            self.assertEqual((one.read(), other.read()), (text, text))
+        self.assertIn("Example.Shop.Checkout", text)
 
 
 def duckdb_program():

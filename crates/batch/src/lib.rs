@@ -18,6 +18,7 @@
 //! | [`lanes`] | several jobs at a time, reported in their order |
 //! | [`quarantine`] | one small record for each input that could not be read as a trace |
 //! | [`schemas`] | those that somebody names, those that lie beside the traces, those of the store |
+//! | [`known`] | what is known of the payloads of events, as documents |
 //! | [`notice`] | what a run says while it goes on |
 //! | [`summary`], [`datasets`], [`undecoded`] | what became of each trace, as a document; what traces have together |
 //! | [`status`] | exit codes: of all that went wrong, the gravest |
@@ -40,6 +41,7 @@ pub mod datasets;
 mod groups;
 mod input_ends;
 pub mod inputs;
+pub mod known;
 pub mod lanes;
 mod list;
 mod metrics;
@@ -55,6 +57,7 @@ pub mod recordings;
 mod run;
 mod run_facts;
 pub mod schemas;
+mod select;
 pub mod status;
 pub mod summary;
 pub mod undecoded;

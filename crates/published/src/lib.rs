@@ -28,7 +28,7 @@ pub use footer::Footer;
 pub use inspection::PublishedInspection;
 pub use lake::lake;
 pub use rows::{DatasetRows, PublishedRows};
-pub use settle::settle;
+pub use settle::lock_of;
 pub use sidecar::Sidecar;
 pub(crate) use sidecar::{missing_column, sidecar_table};
 pub use statements::statements;

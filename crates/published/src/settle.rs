@@ -13,6 +13,8 @@ use conversion::sidecar::catalog::CatalogRow;
 use conversion::sidecar::fields::FieldRow;
 use rayon::prelude::*;
 use schema::family::{ColumnRole, Family};
+use schema::lock::SchemaLock;
+use schema::pack::Pack;
 use schema::settled::{EventNumber, SettledColumn, SettledEvent, SettledForm, SettledNames};
 
 use super::sidecar::Sidecar;
@@ -23,7 +25,7 @@ use super::trace::PublishedTrace;
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a sidecar cannot be read,
 /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
-pub fn settle(
+fn settle(
     traces: &[PublishedTrace],
     is_wanted: &(dyn Fn(&Guid) -> bool + Sync),
     progress: &dyn Progress,
@@ -39,6 +41,16 @@ pub fn settle(
         Ok(all)
     })?;
     Ok(seen.providers.into_iter().map(|(provider, names)| (provider, names.settled())).collect())
+}
+
+/// The names of providers in traces of which the built-in schemas settle none. Call it in the pool whose threads it should use.
+///
+/// # Errors
+/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a sidecar cannot be read,
+/// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
+pub fn lock_of(traces: &[PublishedTrace], progress: &dyn Progress) -> Result<SchemaLock> {
+    let names = settle(traces, &|provider| !Pack::builtin().settles(provider), progress)?;
+    Ok(SchemaLock::new(names.into_iter().filter(|(_, names)| !names.is_empty())))
 }
 
 /// What traces use. The result does not depend on the order in which they are added, or merged.

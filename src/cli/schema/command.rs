@@ -2,18 +2,14 @@
 
 use std::fmt::Write as _;
 
-use base::error::{Error, ErrorKind, Result};
-use batch::schemas::{LoadedSchemas, open_store};
-use batch::status;
-use conversion::plan::{PlanOptions, preview};
-use schema::catalog::{Origin, Provider, ProviderType, SchemaCatalog};
-use schema::describe::{Document, FORMAT, ProviderDescription};
-use schema::files::{self, SchemaContent, SkippedSchema};
-use serde::Serialize;
+use base::error::Result;
+use batch::schemas::LoadedSchemas;
+use batch::{known, status};
+use schema::catalog::SchemaCatalog;
 
-use super::args::{ExportArgs, ImportArgs, ListArgs, SchemaCommand, ShowArgs};
+use super::args::{ExportArgs, ImportArgs, ListArgs, SchemaArgs, SchemaCommand, ShowArgs};
 use super::lock::lock;
-use super::{page, select};
+use super::page;
 use crate::cli::console::{self, Console};
 use crate::cli::fold::Width;
 
@@ -31,102 +27,43 @@ pub(in crate::cli) fn run(command: &SchemaCommand) -> Result<u8> {
     }
 }
 
-fn list(args: &ListArgs) -> Result<u8> {
-    let catalog = LoadedSchemas::load(&args.schemas.choice(), &Console::default())?.into_catalog();
-    let providers = select::providers(&catalog, &args.provider)?;
-    if args.json {
-        console::to_stdout(&console::json(&ProviderList { format: FORMAT, providers }))?;
-    } else {
-        console::page_to_stdout(&page::list(&providers, Width::of_stdout()))?;
-    }
-    Ok(status::SUCCESS)
+fn catalog(schemas: &SchemaArgs) -> Result<SchemaCatalog> {
+    Ok(LoadedSchemas::load(&schemas.choice(), &Console::default())?.into_catalog())
 }
 
-/// What `list --json` prints.
-#[derive(Serialize)]
-struct ProviderList {
-    format: u32,
-    providers: Vec<Provider>,
+fn list(args: &ListArgs) -> Result<u8> {
+    let list = known::list(&catalog(&args.schemas)?, &args.provider)?;
+    if args.json {
+        console::to_stdout(&console::json(&list))?;
+    } else {
+        console::page_to_stdout(&page::list(&list.providers, Width::of_stdout()))?;
+    }
+    Ok(status::SUCCESS)
 }
 
 fn show(args: &ShowArgs) -> Result<u8> {
-    let catalog = LoadedSchemas::load(&args.schemas.choice(), &Console::default())?.into_catalog();
-    let providers = select::providers(&catalog, std::slice::from_ref(&args.provider))?;
-    let mut descriptions: Vec<ProviderDescription> =
-        providers.into_iter().map(|provider| description(&catalog, provider, args.event.as_deref())).collect();
-    if let Some(event) = &args.event {
-        descriptions.retain(|provider| !provider.events.is_empty() || !provider.messages.is_empty());
-        if descriptions.is_empty() {
-            let message = format!("nothing is known of an event {event} of {}", args.provider);
-            return Err(Error::new(ErrorKind::Usage, message).with_hint("see schema show without an event"));
-        }
-    }
+    let document = known::show(&catalog(&args.schemas)?, &args.provider, args.event.as_deref())?;
     match (args.json, &args.event) {
-        (true, _) => console::to_stdout(&console::json(&Document { format: FORMAT, providers: descriptions }))?,
-        (false, None) => console::page_to_stdout(&page::providers(&descriptions, Width::of_stdout()))?,
-        (false, Some(_)) => console::page_to_stdout(&page::events(&descriptions, Width::of_stdout()))?,
+        (true, _) => console::to_stdout(&console::json(&document))?,
+        (false, None) => console::page_to_stdout(&page::providers(&document.providers, Width::of_stdout()))?,
+        (false, Some(_)) => console::page_to_stdout(&page::events(&document.providers, Width::of_stdout()))?,
     }
     Ok(status::SUCCESS)
 }
 
-/// What is known of a provider; of one event with fields and columns.
-fn description(catalog: &SchemaCatalog, provider: Provider, event: Option<&str>) -> ProviderDescription {
-    let dataset = preview::dataset(&provider);
-    let mut description = ProviderDescription::of(catalog, provider, event.is_some());
-    description.dataset = Some(dataset);
-    if let Some(wanted) = event {
-        description.events.retain(|event| select::is_event(wanted, event));
-        description.messages.retain(|message| select::is_message(wanted, message));
-        for event in &mut description.events {
-            let version = (event.id, event.version);
-            let conversions = preview::conversions(catalog, &description.provider, version, &PlanOptions::default());
-            for (layout, conversion) in event.layouts.iter_mut().zip(conversions) {
-                layout.conversion = Some(conversion);
-            }
-        }
-    }
-    description
-}
-
 fn import(args: &ImportArgs) -> Result<u8> {
-    let console = Console::default();
-    let mut store = open_store(args.store.store.as_deref())?;
-    let mut files = Vec::new();
-    let skipped = files::each(&args.paths, |file| {
-        files.push(file);
-        Ok(())
-    })?;
-    skipped.iter().for_each(|file| console.warning(file));
-    let new = store.import(&files)?;
-    let rejected = skipped.iter().filter(|file| matches!(file, SkippedSchema::Rejected { .. })).count();
-    let (mut events, mut messages) = (0, 0);
-    for file in &files {
-        match &file.content {
-            SchemaContent::Manifest(manifest) => {
-                events += manifest.providers.iter().map(|provider| provider.events.len()).sum::<usize>();
-            }
-            SchemaContent::Messages(tmf) => messages += tmf.messages.len(),
-        }
-    }
-    let mut text = format!("{} files read: {events} events, {messages} messages, {rejected} rejected\n", files.len());
+    let imported = known::import(&args.paths, args.store.store.as_deref())?;
+    imported.skipped.iter().for_each(|file| Console::default().warning(file));
+    let known::Imported { files, events, messages, rejected, new, stored, store, .. } = imported;
+    let mut text = format!("{files} files read: {events} events, {messages} messages, {rejected} rejected\n");
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "{new} are new, {} are in {}", store.files().len(), store.folder().display());
+    let _ = writeln!(text, "{new} are new, {stored} are in {}", store.display());
     console::to_stdout(&text)?;
     Ok(if rejected == 0 { status::SUCCESS } else { status::DAMAGED })
 }
 
 fn export(args: &ExportArgs) -> Result<u8> {
-    let catalog = LoadedSchemas::load(&args.schemas.choice(), &Console::default())?.into_catalog();
-    let wanted = args.provider.as_slice();
-    let is_own = |origin: &Origin| args.built_in || matches!(origin, Origin::Given | Origin::Store);
-    let mut providers = select::providers(&catalog, wanted)?;
-    providers.retain(|provider| provider.kind != ProviderType::Named && provider.from.iter().any(is_own));
-    let mut descriptions: Vec<ProviderDescription> =
-        providers.into_iter().map(|provider| ProviderDescription::of(&catalog, provider, true)).collect();
-    for description in &mut descriptions {
-        description.keep_origins(is_own);
-    }
-    let document = console::json(&Document { format: FORMAT, providers: descriptions });
-    console::to_file(&args.output, &document)?;
+    let document = known::export(&catalog(&args.schemas)?, args.provider.as_ref(), args.built_in)?;
+    console::to_file(&args.output, &console::json(&document))?;
     Ok(status::SUCCESS)
 }

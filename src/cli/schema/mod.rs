@@ -4,6 +4,5 @@ pub(super) mod args;
 mod command;
 mod lock;
 mod page;
-mod select;
 
 pub(super) use self::command::run;

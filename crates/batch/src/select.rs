@@ -8,7 +8,7 @@ use schema::describe::{EventDescription, MessageDescription};
 
 /// A provider by name (in any case), GUID or pattern.
 #[derive(Debug)]
-pub(super) enum Wanted {
+pub(crate) enum Wanted {
     Guid(Guid),
     Pattern(Pattern),
 }
@@ -16,7 +16,7 @@ pub(super) enum Wanted {
 impl Wanted {
     /// # Errors
     /// [`ErrorKind::Usage`] when this is no pattern.
-    pub(super) fn parse(text: &str) -> Result<Wanted> {
+    pub(crate) fn parse(text: &str) -> Result<Wanted> {
         if let Ok(guid) = text.parse() {
             return Ok(Wanted::Guid(guid));
         }
@@ -25,7 +25,7 @@ impl Wanted {
     }
 
     /// Whether a provider is meant.
-    pub(super) fn matches(&self, name: &str, guid: Guid) -> bool {
+    pub(crate) fn matches(&self, name: &str, guid: Guid) -> bool {
         let options = MatchOptions { case_sensitive: false, ..MatchOptions::default() };
         match self {
             Wanted::Guid(wanted) => *wanted == guid,
@@ -38,7 +38,7 @@ impl Wanted {
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when an argument is no pattern, or nothing is known of what it means.
-pub(super) fn providers(catalog: &SchemaCatalog, arguments: &[String]) -> Result<Vec<Provider>> {
+pub(crate) fn providers(catalog: &SchemaCatalog, arguments: &[String]) -> Result<Vec<Provider>> {
     let wanted = arguments.iter().map(|text| Wanted::parse(text)).collect::<Result<Vec<_>>>()?;
     let is_wanted = |name: &str, guid| wanted.is_empty() || wanted.iter().any(|wanted| wanted.matches(name, guid));
     let mut found = catalog.providers(is_wanted);
@@ -57,14 +57,14 @@ pub(super) fn providers(catalog: &SchemaCatalog, arguments: &[String]) -> Result
 }
 
 /// Whether an argument means an event: its id (of classic events the opcode), or one of its names.
-pub(super) fn is_event(argument: &str, event: &EventDescription) -> bool {
+pub(crate) fn is_event(argument: &str, event: &EventDescription) -> bool {
     let names = [&event.name, &event.opcode, &event.symbol];
     is_number(argument, event.id)
         || names.into_iter().flatten().any(|name| name.to_lowercase() == argument.to_lowercase())
 }
 
 /// Whether an argument means a message: its number or function.
-pub(super) fn is_message(argument: &str, message: &MessageDescription) -> bool {
+pub(crate) fn is_message(argument: &str, message: &MessageDescription) -> bool {
     is_number(argument, message.number) || message.function.as_deref() == Some(argument)
 }
 
