@@ -13,11 +13,11 @@ import pickle
 import random
 import re
 import signal
+import statistics
 import subprocess
 import sys
 import threading
 import time
-import types
 import typing
 import unittest
 
@@ -291,6 +291,37 @@ class RowsOfTraces(unittest.TestCase):
                 self.assertEqual(found, expected, (path, dataset, filters))
             passed.append(len(expected))
         self.assertEqual([count for count, case in zip(passed, cases) if count == 0 and case[1] not in ({"level": 5}, {"level": "warning"})], [])
+
+    def test_filters_of_real_traces_pass_what_sql_passes(self):
+        corpus, passed = support.corpus_or_skip(), 0
+        for name in TRACES:
+            trace = os.path.join(corpus, name + ".etl")
+            folder = support.dataset(support.convert([trace], support.temporary_folder("filters")), trace)
+            opened = [etl2parquet.open(trace), etl2parquet.open(folder)]
+            for dataset in sorted(opened[0].datasets, key=lambda name: -opened[0].datasets[name].events)[:3]:
+                rows = of_files(folder, dataset, columns="process_id, process_name, thread_id, cpu, event_name, level, timestamp_ns")
+
+                def most(column, rows=rows):
+                    found = [value for value in rows.column(column).to_pylist() if value is not None]
+                    return statistics.mode(found) if found else None
+
+                cases = [
+                    (name, most(column), column)
+                    for name, column in (("pid", "process_id"), ("pid", "process_name"), ("tid", "thread_id"), ("cpu", "cpu"), ("event", "event_name"))
+                ]
+                filters = [({name: value}, f"{column} = {value}" if isinstance(value, int) else f"lower({column}) = lower({engines.literal(value)})") for name, value, column in cases if value is not None]
+                level, middle = most("level"), sorted(rows.column("timestamp_ns").to_pylist())[rows.num_rows // 2]
+                if level:
+                    filters.append(({"level": level}, f"level <= {level}"))
+                text = f"{datetime.datetime.fromtimestamp(middle // 10**9, datetime.timezone.utc):%Y-%m-%dT%H:%M:%S}.{middle % 10**9:09}Z"
+                filters += [({"start": text}, f"timestamp_ns >= {middle}"), ({"end": text}, f"timestamp_ns < {middle}")]
+                for given, condition in filters:
+                    columns = ["timestamp_ns", "ticks", "cpu", "event_id", "event_name", "process_id", "thread_id"]
+                    expected = of_files(folder, dataset, condition, ", ".join(columns)).to_pylist()
+                    for one in opened:
+                        self.assertEqual(table_of(one.events(dataset, select=columns, **given)).to_pylist(), expected, (one, dataset, given))
+                    passed += len(expected)
+        self.assertGreater(passed, 10_000)
 
     def test_keyword_names_are_those_of_the_schemas(self):
         corpus = support.corpus_or_skip()
