@@ -52,6 +52,12 @@ def _text(name: str, value: object) -> str:
     raise TypeError(f"{name}: expected text, a number, a path or a time, found {type(value).__name__}")
 
 
+def absolute(path: Path) -> str:
+    """The path of an input from the root of the system; standard input and lists are what they are."""
+    text = os.fsdecode(path)
+    return text if text == "-" or text.startswith("@") or "://" in text else os.path.abspath(text)
+
+
 def inputs(given: Path | Iterable[Path]) -> list[str]:
     """The inputs as texts."""
     if isinstance(given, (str, os.PathLike)):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _native
-from ._arguments import Path, Time, arguments
+from ._arguments import Path, Time, absolute, arguments
 from ._documents import Answer, Clock, Dataset, Document, Loss, Process, Session, of_json
 from ._progress import teller
 
@@ -78,11 +78,12 @@ class Trace:
     """
 
     def __init__(self, path: Path, options: Mapping[str, object], told: Told | None) -> None:
-        self._path = path
+        # Who changes the working folder meanwhile still reads the same file.
+        self._path = absolute(path)
         self._options = dict(options)
         self._document: Document | None = None
         with teller(told) as tell:
-            self._native = _native.open(path, arguments(options), tell)
+            self._native = _native.open(self._path, arguments(options), tell)
 
     @property
     def name(self) -> str:
