@@ -35,7 +35,8 @@ pub(crate) fn views(
     wait(py, None, |_| {
         let dialect = if spark { Dialect::Spark } else { Dialect::DuckDb };
         let extent = if single_events || question.is_some() { Extent::Whole } else { Extent::WithoutEvents };
-        let statements = statements(&traces, dialect, extent)?;
+        // Not on the threads that all share: a process that is forked has none of them.
+        let statements = pool(default_threads())?.install(|| statements(&traces, dialect, extent))?;
         Ok(match question {
             Some(question) => statements.text_for(&question),
             None => statements.text(),

@@ -81,6 +81,9 @@ impl State {
         py.check_signals()?;
         let Some(told) = told else { return Ok(()) };
         let (stage, total) = *locked(&self.stage);
+        if stage.is_empty() {
+            return Ok(());
+        }
         let (ended, traces) = (self.traces.0.load(Ordering::Relaxed), self.traces.1.load(Ordering::Relaxed));
         told.call1(py, (stage, self.done.load(Ordering::Relaxed), total, ended, traces)).map(drop)
     }

@@ -36,7 +36,8 @@ import etl2parquet  # noqa: E402: it is importable from here on
 from etl2parquet import _native  # noqa: E402
 
 PACKAGE = os.path.join(support.REPOSITORY, "python", "etl2parquet")
-PAGE = os.path.join(support.REPOSITORY, "docs", "python.md")
+# Pages with code, and how many blocks of it.
+PAGES = {"python.md": 4, "steps.md": 1}
 WRITE = os.environ.get("ETL2PARQUET_PACKAGE") == "write"
 
 # Code, and what it prints.
@@ -131,25 +132,33 @@ def typed_options():
 
 
 class Page(unittest.TestCase):
-    def test_what_the_page_types_prints_what_it_says(self):
+    def test_what_the_pages_type_prints_what_they_say(self):
+        for name, count in PAGES.items():
+            with self.subTest(name):
+                self.follow(os.path.join(support.REPOSITORY, "docs", name), count)
+
+    def follow(self, path, count):
         folder = support.temporary_folder("page")
         os.symlink(os.path.join(support.REPOSITORY, "examples"), os.path.join(folder, "examples"))
-        with open(PAGE, encoding="utf-8") as file:
+        with open(path, encoding="utf-8") as file:
             page = file.read()
         blocks = list(BLOCK.finditer(page))
-        self.assertEqual((len(blocks), page.count("```python\n")), (4, 4))
+        self.assertEqual((len(blocks), page.count("```python\n")), (count, count))
         written, behind = [], 0
         for block in blocks:
-            out, err = support.with_package(block[1], cwd=folder, variables={"PYTHONIOENCODING": "utf-8"}).communicate(timeout=120)
-            self.assertNotIn("Traceback", err)
-            written += [page[behind : block.start(2)], "".join(line.rstrip() + "\n" for line in out.splitlines())]
+            script = os.path.join(folder, "script.py")
+            with open(script, "w", encoding="utf-8") as file:
+                file.write(block[1])
+            environment = {**support.environment(), "PYTHONPATH": support.package(), "PYTHONIOENCODING": "utf-8"}
+            done = subprocess.run([support.python(), script], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            written += [page[behind : block.start(2)], "".join(line.rstrip() + "\n" for line in done.stdout.splitlines())]
             behind = block.end(2)
         text = "".join(written) + page[behind:]
         if WRITE:
-            with open(PAGE, "w", encoding="utf-8") as file:
+            with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
         self.assertEqual(text, page, "ETL2PARQUET_PACKAGE=write rewrites it")
-
 
     def test_the_lines_of_the_first_page_run(self):
         with open(os.path.join(support.REPOSITORY, "README.md"), encoding="utf-8") as file:
@@ -425,6 +434,27 @@ class Failures(unittest.TestCase):
         child.start()
         self.assertIn("opened in another process", results.get())
         child.join()
+
+    @unittest.skipUnless(hasattr(os, "fork"), "no fork")
+    def test_a_forked_process_works_by_itself(self):
+        folder, traces = support.temporary_folder("forked"), two_traces()
+
+        def work(name):
+            out = etl2parquet.convert(traces, os.path.join(folder, name)).output
+            trace = etl2parquet.open(support.EXAMPLE)
+            views = etl2parquet.views(out)
+            return table_of(trace["Kernel-DiskIo"]).num_rows, len(views), len(etl2parquet.verify(out).findings), len(etl2parquet.report(os.path.join(out, "trace=a")))
+
+        context = multiprocessing.get_context("fork")
+        results = context.SimpleQueue()
+        expected = work("parent")
+        child = context.Process(target=lambda: results.put(work("child")))
+        child.start()
+        child.join(60)
+        child.kill()
+        self.assertEqual(child.exitcode, 0)
+        found = results.get()
+        self.assertEqual((found[0], found[2]), (expected[0], expected[2]))
 
     def test_damage_of_any_kind_is_no_abort(self):
         with open(support.EXAMPLE, "rb") as file:
