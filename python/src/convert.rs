@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use base::error::Result;
 use batch::schemas::{LoadedSchemas, with_lock};
-use batch::{Batch, BatchOptions, Converter, Inputs, exposition, inputs, lanes};
+use batch::{Batch, BatchOptions, Converter, Inputs, caught, exposition, inputs, lanes};
 use conversion::convert::{ConvertOptions, LockFrom, Outcome, Recording};
 use conversion::job::workers::Workers;
 use pyo3::prelude::*;
 
 use crate::errors::{Failure, json};
 use crate::options::{self, Arguments, RunOptions};
-use crate::work::{State, caught, wait};
+use crate::work::{State, wait};
 
 /// What came of a run: its exit code, its summary as JSON, its metrics as Prometheus reads them, and the exception of a run that
 /// failed.

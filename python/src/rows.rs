@@ -10,12 +10,13 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, SchemaRef};
 use base::error::{Error, ErrorKind, Result};
+use batch::caught;
 use conversion::job::stream::{EventStream, of_stream};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::errors::exception;
-use crate::work::{LOOK, OfProcess, caught, is_interrupted, know_main};
+use crate::work::{LOOK, OfProcess, is_interrupted, know_main};
 
 /// Where rows come from.
 pub(crate) enum Source {

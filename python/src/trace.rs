@@ -3,13 +3,14 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use base::error::Result;
-use batch::one_trace;
+use arrow_schema::SchemaRef;
+use base::error::{Error, ErrorKind, Result};
 use batch::schemas::LoadedSchemas;
+use batch::{not_one, one_trace};
 use conversion::job::trace::Trace as OpenedTrace;
 use conversion::plan::filter::Filter;
 use conversion::sidecar::table_names;
-use published::{PublishedRows, all_published};
+use published::{PublishedRows, PublishedTrace, all_published};
 use pyo3::prelude::*;
 
 use crate::errors::{exception, json};
@@ -42,12 +43,25 @@ fn opened(path: OsString, arguments: Arguments, state: &State) -> Result<Opened>
     let is_plain = arguments.is_empty();
     let (options, run) = options::of_open(arguments)?;
     if let Some(traces) = all_published(std::slice::from_ref(&path)) {
-        let rows = PublishedRows::open_one(traces, is_plain)?;
-        return Ok(Opened::Published(Arc::new(rows)));
+        return published_rows(traces, is_plain).map(|rows| Opened::Published(Arc::new(rows)));
     }
     let schemas = LoadedSchemas::load(&run.schemas, state)?;
     let (recording, options) = one_trace(path, schemas, options, state)?;
     OpenedTrace::open(&recording, &options, state).map(Opened::Recording)
+}
+
+/// The one trace of some that are converted, which takes no options any more.
+fn published_rows(mut traces: Vec<PublishedTrace>, is_plain: bool) -> Result<PublishedRows> {
+    if traces.len() != 1 {
+        return Err(not_one(traces.len(), traces.first().map(PublishedTrace::label)));
+    }
+    let trace = traces.swap_remove(0);
+    if !is_plain {
+        let message = "the trace is converted, and options decide nothing about it any more";
+        let error = Error::new(ErrorKind::Usage, message).in_file(trace.folder());
+        return Err(error.with_hint("leave them out, or open the recording"));
+    }
+    PublishedRows::open(trace)
 }
 
 #[pymethods]
@@ -133,8 +147,8 @@ impl Trace {
             }
             Opened::Published(trace) => {
                 let schema = trace.projected(&dataset, as_strs(select.as_deref()).as_deref())?;
-                Ok(Rows::new(schema, move || {
-                    let rows = trace.stream(&dataset, as_strs(select.as_deref()).as_deref(), &filter)?;
+                Ok(Rows::new(SchemaRef::clone(&schema), move || {
+                    let rows = trace.stream(&dataset, SchemaRef::clone(&schema), &filter)?;
                     Ok(Source::Batches(Box::new(rows)))
                 }))
             }

@@ -1,7 +1,5 @@
 //! Work that Python waits for: without its lock, and no longer than its user wants.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -10,8 +8,8 @@ use std::time::Duration;
 
 use base::error::{Error, ErrorKind, Result};
 use base::progress::Progress;
-use batch::Observer;
 use batch::notice::{Level, Notice};
+use batch::{Observer, caught};
 use conversion::convert::{JobProgress, Stage};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -158,7 +156,7 @@ pub(crate) fn wait<T: Send>(
             match thread::Builder::new().name("etl2parquet".to_owned()).stack_size(STACK).spawn_scoped(scope, at_work) {
                 Ok(worker) => {
                     let interrupted = state.watch(told.as_ref());
-                    (worker.join().unwrap_or_else(|panic| Err(of_panic(&*panic))), interrupted)
+                    (worker.join().unwrap_or_else(|_| Err(Error::bug("the thread of the work failed"))), interrupted)
                 }
                 Err(cause) => {
                     (Err(Error::new(ErrorKind::Internal, "the system gives no thread").caused_by(cause)), None)
@@ -170,17 +168,6 @@ pub(crate) fn wait<T: Send>(
         Some(interrupted) => Err(interrupted),
         None => done.map_err(|error| exception(py, error)),
     }
-}
-
-/// Does some work; a panic is an internal error.
-pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    // Of what the work has touched, nothing is used after a panic.
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(of_panic(&*panic)))
-}
-
-fn of_panic(panic: &(dyn Any + Send)) -> Error {
-    let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-    Error::bug(format!("the work stopped itself: {}", text.unwrap_or("no reason given")))
 }
 
 fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {

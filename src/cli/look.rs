@@ -1,12 +1,12 @@
 //! Recordings of a run are converted, several at a time where they are small.
 
 use base::error::Result;
-use batch::{Converter, lanes};
+use batch::{Converter, caught, lanes};
 use conversion::convert::ConvertOptions;
 use conversion::convert::{Outcome, Recording};
 use conversion::job::workers::Workers;
 
-use super::run::{Run, caught, label};
+use super::run::{Run, label};
 use super::run_progress::RunProgress;
 
 /// Converts recordings, and shows how far they are.

@@ -1,13 +1,10 @@
 //! What all commands share: threads, memory, signals, progress.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use base::error::{Error, ErrorKind, Result};
 use base::readable::count::ByteCount;
 use base::resources::{MIN_MEMORY, default_threads, memory_budget};
 use batch::notice::Notice;
-use batch::{Observer, RunStatus};
+use batch::{Observer, RunStatus, caught};
 use conversion::convert::{JobProgress, Report};
 use conversion::job::steps::StepOptions;
 use etl::input::OpenOptions;
@@ -118,20 +115,6 @@ impl Observer for Run {
     fn interrupted_code(&self) -> u8 {
         self.interrupt.code()
     }
-}
-
-/// Does some work; a panic is an internal error.
-pub(super) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    // Of what the work has touched, nothing but times is used after a panic.
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let hint = "this is a bug: please report it together with the trace";
-        Err(Error::bug(panic_message(panic.as_ref())).with_hint(hint))
-    })
-}
-
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-    format!("the program stopped itself: {}", text.unwrap_or("no reason given"))
 }
 
 /// What a job is called while it runs.

@@ -36,6 +36,7 @@
 
 mod asked;
 mod begin;
+mod caught;
 mod contents;
 pub mod datasets;
 mod groups;
@@ -65,10 +66,11 @@ mod warnings;
 
 pub use asked::Asked;
 pub use begin::{probe, session_of};
+pub use caught::caught;
 pub use input_ends::InputEnd;
 pub use metrics::exposition;
 pub use observer::{Converter, Observer};
-pub use one::one_trace;
+pub use one::{not_one, one_trace};
 pub use options::{BatchOptions, OnBadInput};
 pub use outcomes::Outcomes;
 pub use run::{Batch, Inputs};

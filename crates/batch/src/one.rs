@@ -1,6 +1,7 @@
 //! One trace, whatever names it: a file, a packed one, a member of an archive, a folder with one trace.
 
 use std::ffi::OsString;
+use std::fmt::Display;
 
 use base::error::{Error, ErrorKind, Result};
 use base::names::NameFrom;
@@ -32,13 +33,12 @@ pub fn one_trace(
     }
     match all.len() {
         1 => Ok((all.swap_remove(0), options)),
-        _ => Err(not_one(&all)),
+        found => Err(not_one(found, all.iter().find_map(|one| one.addresses().next()).map(|first| first.display()))),
     }
 }
 
-/// Why there is not the one trace that is asked for.
-fn not_one(found: &[Recording]) -> Error {
-    let error = Error::new(ErrorKind::Usage, format!("expected one trace, found {}", found.len()));
-    let first = found.iter().find_map(|recording| recording.addresses().next());
-    error.with_hint(first.map_or("name one".to_owned(), |first| format!("name one, such as {}", first.display())))
+/// Why there is not the one trace that is asked for, with the first of those that there are.
+pub fn not_one(found: usize, first: Option<impl Display>) -> Error {
+    let error = Error::new(ErrorKind::Usage, format!("expected one trace, found {found}"));
+    error.with_hint(first.map_or("name one".to_owned(), |first| format!("name one, such as {first}")))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::{BooleanArray, RecordBatch};
@@ -18,10 +18,11 @@ use conversion::read_columns;
 use conversion::sidecar::catalog::CatalogRow;
 use conversion::sidecar::read::ReadRow;
 use conversion::sidecar::{ClockRow, SidecarBatches, table_names};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 
 use super::inspection::PublishedInspection;
 use super::sidecar::Sidecar;
-use super::table::{Passing, TableFile};
+use super::table::{Passing, TableFile, failure};
 use super::trace::PublishedTrace;
 
 /// A published trace whose rows can be read as often as one likes.
@@ -43,23 +44,11 @@ struct PublishedDataset {
 }
 
 impl PublishedRows {
-    /// The one trace of some.
+    /// Opens a trace: reads its manifest.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] when it is not one, or options are given, which decide nothing any more; [`ErrorKind::Output`] when
-    /// its manifest cannot be read.
-    pub fn open_one(mut traces: Vec<PublishedTrace>, is_without_options: bool) -> Result<PublishedRows> {
-        if traces.len() != 1 {
-            let error = Error::new(ErrorKind::Usage, format!("expected one trace, found {}", traces.len()));
-            let first = traces.first().map_or_else(String::new, |first| format!(", such as {}", first.label()));
-            return Err(error.with_hint(format!("name one{first}")));
-        }
-        let trace = traces.swap_remove(0);
-        if !is_without_options {
-            let message = "the trace is converted, and options decide nothing about it any more";
-            let error = Error::new(ErrorKind::Usage, message).in_file(trace.folder());
-            return Err(error.with_hint("leave them out, or open the recording"));
-        }
+    /// [`ErrorKind::Output`] when that cannot be read.
+    pub fn open(trace: PublishedTrace) -> Result<PublishedRows> {
         let record = trace.record()?;
         let mut datasets: Vec<PublishedDataset> = Vec::new();
         for file in record.files.iter().filter(|file| file.is_table()) {
@@ -121,7 +110,7 @@ impl PublishedRows {
         let file = TableFile::open(&*self.trace.store, &path)?;
         let (schema, location) = (file.schema(), self.trace.location(&path));
         let batches = file.read(None, None)?.collect::<std::result::Result<Vec<_>, _>>();
-        let batches = batches.map_err(|cause| unreadable(&location).caused_by(cause))?;
+        let batches = batches.map_err(|cause| failure(&location, "cannot read").caused_by(cause))?;
         Ok(SidecarBatches { schema, batches })
     }
 
@@ -142,12 +131,12 @@ impl PublishedRows {
         Ok(Arc::new(Schema::new(columns.iter().map(field).collect::<Result<Vec<_>>>()?)))
     }
 
-    /// The rows of a dataset in the order of their times: those that the filter passes, and of all columns or of these.
+    /// The rows of a dataset in the order of their times: those that the filter passes, with the columns of a schema that
+    /// [`PublishedRows::projected`] has made.
     ///
     /// # Errors
-    /// As [`PublishedRows::projected`]; and [`ErrorKind::Usage`] for a filter that asks for something of another provider.
-    pub fn stream(&self, dataset: &str, columns: Option<&[&str]>, filter: &Filter) -> Result<DatasetRows> {
-        let schema = self.projected(dataset, columns)?;
+    /// [`ErrorKind::Usage`] when there is no such dataset, [`ErrorKind::Output`] when the sidecar cannot be read.
+    pub fn stream(&self, dataset: &str, schema: SchemaRef, filter: &Filter) -> Result<DatasetRows> {
         let filter = (!filter.is_empty()).then(|| RowFilter::of(self, filter)).transpose()?;
         let files = self.dataset(dataset)?.files.clone();
         Ok(DatasetRows { trace: self.trace.clone(), schema, files: files.into_iter(), filter, open: None })
@@ -181,20 +170,18 @@ pub struct DatasetRows {
     schema: SchemaRef,
     files: std::vec::IntoIter<String>,
     filter: Option<Arc<RowFilter>>,
-    open: Option<Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>>,
+    /// The file that is read.
+    open: Option<(PathBuf, ParquetRecordBatchReader)>,
 }
 
 impl DatasetRows {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
-            if let Some(open) = &mut self.open {
-                match open.next() {
+            if let Some((path, batches)) = &mut self.open {
+                match batches.next() {
                     Some(Ok(batch)) if batch.num_rows() == 0 => continue,
                     Some(Ok(batch)) => return self.in_order(&batch).map(Some),
-                    Some(Err(cause)) => {
-                        let error = Error::new(ErrorKind::Output, "cannot read the rows of a dataset");
-                        return Err(error.in_file(self.trace.folder()).caused_by(cause));
-                    }
+                    Some(Err(cause)) => return Err(failure(path, "cannot read").caused_by(cause)),
                     None => self.open = None,
                 }
             }
@@ -207,18 +194,18 @@ impl DatasetRows {
                 };
                 (FilterRow::COLUMNS, Box::new(passing) as Passing)
             });
-            self.open = Some(Box::new(table.read(Some(&columns), passes)?));
+            self.open = Some((self.trace.location(&file), table.read(Some(&columns), passes)?));
         }
     }
 
     /// A batch with its columns in the order that was asked for.
     fn in_order(&self, batch: &RecordBatch) -> Result<RecordBatch> {
-        let failure = |cause| Error::new(ErrorKind::Output, "files of a dataset differ").caused_by(cause);
+        let differ = |cause| Error::new(ErrorKind::Output, "files of a dataset differ").caused_by(cause);
         let of = |name: &String| batch.schema_ref().index_of(name);
         let places =
             self.schema.fields().iter().map(|field| of(field.name())).collect::<std::result::Result<Vec<_>, _>>();
-        let batch = batch.project(&places.map_err(failure)?).map_err(failure)?;
-        batch.with_schema(SchemaRef::clone(&self.schema)).map_err(failure)
+        let batch = batch.project(&places.map_err(differ)?).map_err(differ)?;
+        batch.with_schema(SchemaRef::clone(&self.schema)).map_err(differ)
     }
 }
 
@@ -304,8 +291,4 @@ impl<'b> FilterRow<'b> {
             cpu: self.cpu,
         }
     }
-}
-
-fn unreadable(path: &Path) -> Error {
-    Error::new(ErrorKind::Output, "cannot read").in_file(path)
 }

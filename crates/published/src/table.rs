@@ -113,6 +113,7 @@ impl TableFile {
     }
 }
 
-fn failure(path: &Path, what: &str) -> Error {
+/// Why a file of a trace cannot be used.
+pub(crate) fn failure(path: &Path, what: &str) -> Error {
     Error::new(ErrorKind::Output, what).in_file(path)
 }
