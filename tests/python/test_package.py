@@ -533,7 +533,7 @@ class Runs(unittest.TestCase):
         trace = support.synthetic(1_300_000)
         told = []
         etl2parquet.convert(trace, support.temporary_folder("progress"), progress=told.append)
-        self.assertEqual({one.stage for one in told} - {"", "publish"}, {"survey", "plan", "convert"} & {one.stage for one in told})
+        self.assertLessEqual({one.stage for one in told}, {"survey", "plan", "convert", "publish"})
         self.assertTrue(any(one.stage == "convert" and 0 < one.done <= one.total for one in told), told)
         out = support.temporary_folder("ended")
 
@@ -591,7 +591,7 @@ class Questions(unittest.TestCase):
             found = etl2parquet.sql(source, question)
             self.assertEqual([dict(zip(found.columns, row)) for row in found.fetchall()], expected)
             with etl2parquet.connect(source) as connection:
-                self.assertEqual(connection.sql(question).fetchall(), found.fetchall() or connection.sql(question).fetchall())
+                self.assertEqual([dict(zip(found.columns, row)) for row in connection.sql(question).fetchall()], expected)
         self.assertEqual(etl2parquet.sql(folder, 'SELECT count(*) FROM "Kernel-Process/Process/Start"').fetchall(), [(1,)])
         with self.assertRaises(ValueError):
             etl2parquet.sql(folder, question, provider="WPP")
