@@ -5,6 +5,7 @@
 mod support;
 mod synth;
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -68,6 +69,7 @@ fn check_all(path: &Path, options: &ConvertOptions) -> usize {
     folder.path().clone_into(&mut to_files.out);
     let Ok(Outcome::Published(report)) = convert(&Recording::of_file(path), &to_files, &NoProgress) else { return 0 };
     let trace = open(path, options);
+    let common = rows_of_all(&trace, &Filter::default());
     let mut compared = 0;
     for dataset in trace.datasets() {
         let what = format!("{} {}", path.display(), dataset.name);
@@ -78,11 +80,45 @@ fn check_all(path: &Path, options: &ConvertOptions) -> usize {
         assert_eq!(files.is_some(), streamed.num_rows() > 0, "{what}");
         if let Some(files) = files {
             assert_same(&streamed, &files, &what);
+            assert_common(&common[dataset.name], &files, &what);
         }
         compared += streamed.num_rows();
     }
     assert_eq!(compared as u64, report.events.written, "{}", path.display());
     compared
+}
+
+/// The rows of all datasets, by dataset and in order, of a stream whose batches are of one dataset each.
+fn rows_of_all(trace: &Trace, filter: &Filter) -> BTreeMap<String, RecordBatch> {
+    let stream = trace.stream_all(None, filter).unwrap();
+    let schema = trace.common_schema();
+    assert_eq!(stream.schema(), schema);
+    let mut by_dataset: BTreeMap<String, Vec<RecordBatch>> = BTreeMap::new();
+    for batch in stream.map(Result::unwrap) {
+        let dataset = batch["provider"].as_string::<i32>().value(0).to_owned();
+        assert!(batch["provider"].as_string::<i32>().iter().all(|name| name == Some(&dataset)));
+        by_dataset.entry(dataset).or_default().push(batch);
+    }
+    let in_order = |mut batches: Vec<RecordBatch>| {
+        batches.sort_by_key(|batch| batch["seq"].as_primitive::<Int64Type>().value(0));
+        concat_batches(&schema, &batches).unwrap()
+    };
+    by_dataset.into_iter().map(|(name, batches)| (name, in_order(batches))).collect()
+}
+
+/// Holds that columns which all datasets have are those of the files of one, and NULL where the files lack them.
+fn assert_common(common: &RecordBatch, files: &RecordBatch, what: &str) {
+    assert_eq!(common.num_rows(), files.num_rows(), "{what}");
+    for field in common.schema().fields().iter().filter(|field| field.name() != "provider") {
+        let streamed = &common[field.name().as_str()];
+        match files.column_by_name(field.name()) {
+            Some(column) => {
+                let same = streamed.to_data().into_builder().data_type(column.data_type().clone());
+                assert_eq!(make_array(same.build().unwrap()).as_ref(), column.as_ref(), "{what}: {}", field.name());
+            }
+            None => assert_eq!(streamed.null_count(), streamed.len(), "{what}: {}", field.name()),
+        }
+    }
 }
 
 fn example() -> PathBuf {
@@ -360,4 +396,32 @@ fn a_reader_that_stops_holds_the_work_within_its_memory() {
     let output = command.args(["--exact", name, "--nocapture"]).env(SLOW_READER, &path).output().unwrap();
     let shown = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && shown.contains("1 passed"), "{shown}");
+}
+
+#[test]
+fn what_all_events_have_is_filtered_and_projected() {
+    let trace = open(&example(), &ConvertOptions::new(""));
+    let filter = Filter { cpus: vec!["1".parse().unwrap()], ..Filter::default() };
+    let (all, of_one) = (rows_of_all(&trace, &Filter::default()), rows_of_all(&trace, &filter));
+    let on_one =
+        |batch: &RecordBatch| batch["cpu"].as_primitive::<Int32Type>().iter().filter(|&cpu| cpu == Some(1)).count();
+    for (dataset, batch) in &all {
+        assert_eq!(of_one.get(dataset).map_or(0, RecordBatch::num_rows), on_one(batch), "{dataset}");
+    }
+    assert!(of_one.len() > 3, "{}", of_one.len());
+    let columns = ["seq", "provider"];
+    let projected = trace.stream_all(Some(&columns), &filter).unwrap();
+    assert_eq!(projected.schema().fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>(), columns);
+    let count: usize = projected.map(|batch| batch.unwrap().num_rows()).sum();
+    assert_eq!(count, of_one.values().map(RecordBatch::num_rows).sum::<usize>());
+    let of_nothing: usize =
+        trace.stream_all(Some(&[]), &Filter::default()).unwrap().map(|batch| batch.unwrap().num_rows()).sum();
+    assert_eq!(of_nothing, 1219);
+    assert_eq!(trace.stream_all(Some(&["sequence"]), &filter).unwrap_err().hint(), Some("did you mean seq?"));
+    // Of a provider that no pattern of a name leaves, there is no dataset.
+    let providers = Filter { providers: vec!["Kernel-*".parse().unwrap()], ..Filter::default() };
+    assert_eq!(
+        trace.datasets_with(&providers).collect::<Vec<_>>(),
+        ["Kernel-Image", "Kernel-Process", "Kernel-Thread", "Kernel-DiskIo", "Kernel-EventTrace", "Kernel-PerfInfo"]
+    );
 }

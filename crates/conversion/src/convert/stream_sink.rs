@@ -1,4 +1,4 @@
-//! Row groups to a reader: through a channel, and behind it in the order of their rows.
+//! Row groups to a reader: through a channel, and those of one table behind it in the order of their rows.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,8 +13,7 @@ use columnar::output::FileEntry;
 use super::group_sink::{Charge, GroupSink};
 use crate::table::{CompletedRowGroup, RowGroup};
 
-/// Sends the row groups of one table to a [`GroupReader`]. What waits in the channel stays charged, so a reader that stops
-/// stops the conversion.
+/// Sends row groups to a [`GroupReader`]. What waits in the channel stays charged, so a reader that stops stops the conversion.
 #[derive(Debug)]
 pub struct StreamSink(Sender<Sent>);
 
@@ -22,18 +21,39 @@ pub struct StreamSink(Sender<Sent>);
 #[derive(Debug)]
 pub struct GroupReader {
     receiver: Receiver<Sent>,
+    order: GroupOrder,
     /// Partition and number of the row group that comes next.
     next: (u32, u64),
     /// What came before its turn.
-    early: BTreeMap<(u32, u64), (RowGroup, Charge)>,
+    early: BTreeMap<(u32, u64), SentGroup>,
     /// How many row groups a partition has, of those that have ended.
     ended: BTreeMap<u32, u64>,
+}
+
+/// In which order row groups are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupOrder {
+    /// Those of one table, in the order of their rows.
+    OfRows,
+    /// Those of all tables, as they are made.
+    AsMade,
+}
+
+/// A row group that was sent, and how much memory it takes.
+#[derive(Debug)]
+pub struct SentGroup {
+    /// Number of the table.
+    pub table: u32,
+    /// Its rows.
+    pub group: RowGroup,
+    /// Gives its memory back.
+    pub charge: Charge,
 }
 
 #[derive(Debug)]
 enum Sent {
     /// A row group, by partition and number.
-    Group((u32, u64), RowGroup, Charge),
+    Group((u32, u64), SentGroup),
     /// A partition has so many row groups.
     End(u32, u64),
 }
@@ -47,9 +67,10 @@ pub struct SentPart {
 
 impl StreamSink {
     /// A sink, and the reader of what is sent through it. The partitions have the numbers from 0 on.
-    pub fn new() -> (StreamSink, GroupReader) {
+    pub fn new(order: GroupOrder) -> (StreamSink, GroupReader) {
         let (sender, receiver) = channel();
-        (StreamSink(sender), GroupReader { receiver, next: (0, 0), early: BTreeMap::new(), ended: BTreeMap::new() })
+        let (early, ended) = (BTreeMap::new(), BTreeMap::new());
+        (StreamSink(sender), GroupReader { receiver, order, next: (0, 0), early, ended })
     }
 
     fn send(&self, sent: Sent) -> Result<()> {
@@ -70,7 +91,8 @@ impl GroupSink for StreamSink {
 
     fn take(&self, part: &SentPart, group: CompletedRowGroup, charge: Charge, _: &dyn Progress) -> Result<()> {
         part.groups.fetch_add(1, Ordering::Relaxed);
-        self.send(Sent::Group((part.partition, group.ordinal), group.group, charge))
+        let CompletedRowGroup { table, ordinal, group, .. } = group;
+        self.send(Sent::Group((part.partition, ordinal), SentGroup { table, group, charge }))
     }
 
     fn finish(&self, part: SentPart, _: &dyn Progress) -> Result<Vec<FileEntry>> {
@@ -81,7 +103,7 @@ impl GroupSink for StreamSink {
 
 impl GroupReader {
     /// Waits for the next row group, in steps of so long; ready with `None` once the sink is gone.
-    pub fn next_group(&mut self, step: Duration) -> Poll<Option<(RowGroup, Charge)>> {
+    pub fn next_group(&mut self, step: Duration) -> Poll<Option<SentGroup>> {
         loop {
             let (partition, ordinal) = self.next;
             if let Some(next) = self.early.remove(&self.next) {
@@ -93,7 +115,8 @@ impl GroupReader {
                 continue;
             }
             match self.receiver.recv_timeout(step) {
-                Ok(Sent::Group(place, group, charge)) => _ = self.early.insert(place, (group, charge)),
+                Ok(Sent::Group(_, group)) if self.order == GroupOrder::AsMade => return Poll::Ready(Some(group)),
+                Ok(Sent::Group(place, group)) => _ = self.early.insert(place, group),
                 Ok(Sent::End(partition, groups)) => _ = self.ended.insert(partition, groups),
                 Err(RecvTimeoutError::Timeout) => return Poll::Pending,
                 Err(RecvTimeoutError::Disconnected) => return Poll::Ready(None),

@@ -1,4 +1,4 @@
-//! The rows of a dataset as record batches.
+//! The rows of a dataset, or of all of them, as record batches.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use base::progress::Progress;
 use columnar::columns::RowSource as _;
 use columnar::dataset::BATCH_ROWS;
 
-use crate::convert::group_sink::Charge;
-use crate::convert::stream_sink::{GroupReader, StreamSink};
+use crate::convert::stream_sink::{GroupOrder, GroupReader, SentGroup, StreamSink};
 use crate::convert::{JobProgress, Stage};
-use crate::table::RowGroup;
 use crate::table::batches::Projection;
 
-/// The rows of a dataset in the order of their times, as Arrow batches of up to 16,384 rows.
+/// The rows of a dataset in the order of their times, or those of all datasets with the columns that all have, as Arrow batches
+/// of up to 16,384 rows.
 ///
 /// Rows that nobody has taken yet are held within the memory of the trace's options; while they fill it, the work behind
 /// the stream waits. A stream that is dropped ends that work. After an error the stream is over.
 pub struct EventStream {
-    projection: Projection,
+    schema: SchemaRef,
+    projections: Projections,
     /// `None` once the stream is over.
     groups: Option<GroupReader>,
     open: Option<OpenGroup>,
@@ -38,24 +38,49 @@ const STEP: Duration = Duration::from_secs(3600);
 
 /// The row group that is being read, which stays charged until its last batch is taken.
 struct OpenGroup {
-    group: RowGroup,
+    sent: SentGroup,
     next_row: usize,
-    _charge: Charge,
+}
+
+/// What the rows of a stream are made of.
+#[derive(Debug)]
+pub(super) enum Projections {
+    /// Columns of one table, in the order of its rows.
+    Of(Projection),
+    /// The same columns of each table, by its number; the row groups come as they are made.
+    OfAll(Vec<Projection>),
+}
+
+impl Projections {
+    fn of(&self, table: u32) -> &Projection {
+        match self {
+            Projections::Of(projection) => projection,
+            Projections::OfAll(all) => &all[table as usize],
+        }
+    }
+
+    fn order(&self) -> GroupOrder {
+        match self {
+            Projections::Of(_) => GroupOrder::OfRows,
+            Projections::OfAll(_) => GroupOrder::AsMade,
+        }
+    }
 }
 
 impl EventStream {
     /// Starts a thread that does the work and sends row groups into the sink.
     pub(super) fn start(
-        projection: Projection,
+        schema: SchemaRef,
+        projections: Projections,
         work: impl FnOnce(StreamSink, &dyn JobProgress) -> Result<()> + Send + 'static,
     ) -> Result<EventStream> {
-        let (sink, groups) = StreamSink::new();
+        let (sink, groups) = StreamSink::new(projections.order());
         let stop = Arc::new(AtomicBool::new(false));
         let progress = Stop(Arc::clone(&stop));
         let worker = Builder::new().name("stream".into()).spawn(move || work(sink, &progress));
         let worker =
             worker.map_err(|error| Error::new(ErrorKind::Internal, "the system gives no thread").caused_by(error))?;
-        Ok(EventStream { projection, groups: Some(groups), open: None, worker: Some(worker), stop })
+        Ok(EventStream { schema, projections, groups: Some(groups), open: None, worker: Some(worker), stop })
     }
 
     /// As [`next`](Iterator::next), but waits no longer than about so long: pending where there is no batch by then.
@@ -74,18 +99,17 @@ impl EventStream {
     fn next_batch(&mut self, time: Duration) -> Poll<Option<Result<RecordBatch>>> {
         loop {
             if let Some(open) = &mut self.open {
-                let rows = open.next_row..open.group.rows().min(open.next_row + BATCH_ROWS);
+                let SentGroup { table, group, .. } = &open.sent;
+                let rows = open.next_row..group.rows().min(open.next_row + BATCH_ROWS);
                 if !rows.is_empty() {
                     open.next_row = rows.end;
-                    return Poll::Ready(Some(self.projection.batch(&open.group, rows)));
+                    return Poll::Ready(Some(self.projections.of(*table).batch(group, rows)));
                 }
             }
             self.open = None;
             let Some(groups) = &mut self.groups else { return Poll::Ready(None) };
             match groups.next_group(time) {
-                Poll::Ready(Some((group, charge))) => {
-                    self.open = Some(OpenGroup { group, next_row: 0, _charge: charge });
-                }
+                Poll::Ready(Some(sent)) => self.open = Some(OpenGroup { sent, next_row: 0 }),
                 Poll::Ready(None) => return Poll::Ready(self.end().err().map(Err)),
                 Poll::Pending => return Poll::Pending,
             }
@@ -114,7 +138,7 @@ impl Iterator for EventStream {
 
 impl RecordBatchReader for EventStream {
     fn schema(&self) -> SchemaRef {
-        SchemaRef::clone(&self.projection.schema)
+        SchemaRef::clone(&self.schema)
     }
 }
 
@@ -128,7 +152,7 @@ impl Drop for EventStream {
 
 impl fmt::Debug for EventStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventStream").field("projection", &self.projection).finish_non_exhaustive()
+        f.debug_struct("EventStream").field("projections", &self.projections).finish_non_exhaustive()
     }
 }
 

@@ -1,17 +1,19 @@
 //! An opened recording, whose rows are read without files between.
 
 use std::sync::Arc;
+use std::{iter, slice};
 
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use base::error::{Error, ErrorKind, Result};
 use base::resources;
 use base::suggest::nearest;
+use columnar::columns::TypeOptions;
 use etl::input::Inputs;
 use rayon::ThreadPool;
 use spill::SpillSpace;
 
 use super::prepare::{self, Gathered};
-use super::stream::EventStream;
+use super::stream::{EventStream, Projections};
 use crate::commit::account;
 use crate::convert::ConvertOptions;
 use crate::convert::partitions::Conversion;
@@ -24,7 +26,9 @@ use crate::plan::filter::Filter;
 use crate::plan::{CompiledFilter, PlannedInputs, PlannedTable};
 use crate::sidecar::{SidecarBatches, SidecarFacts, table_names};
 use crate::survey::{DescriptiveEvents, FileFacts, FileSurvey};
-use crate::table::batches::Projection;
+use crate::table::HeaderColumn;
+use crate::table::batches::{Filled, Projection};
+use crate::views::common;
 
 /// Rows of the row groups of a stream: what a reader waits for before the first batch.
 const STREAM_ROWS: u32 = 1 << 17;
@@ -95,6 +99,14 @@ impl Trace {
         &self.0.name
     }
 
+    /// Holds that its files are as they were when it was opened.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Input`] when one is not.
+    pub fn check_unchanged(&self) -> Result<()> {
+        self.0.inputs.check_unchanged()
+    }
+
     /// All that is known of it, as the document that `inspect --json` has.
     pub fn inspection(&self) -> Inspection {
         Inspection::of(&self.sidecar_facts())
@@ -136,12 +148,22 @@ impl Trace {
         })
     }
 
+    /// The names of the datasets that have events which a filter may pass.
+    pub fn datasets_with(&self, filter: &Filter) -> impl Iterator<Item = &str> {
+        let plan = &self.0.surveyed.plan;
+        let has_some = |table: &&PlannedTable| {
+            let compiled = plan.table_filter(slice::from_ref(*table), filter, self.files());
+            table.shapes.iter().any(|&shape| compiled.may_pass(shape))
+        };
+        plan.tables.iter().filter(has_some).map(|table| table.dataset.as_str())
+    }
+
     /// The columns of a dataset, whatever a filter passes.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] when there is no such dataset.
     pub fn schema(&self, dataset: &str) -> Result<SchemaRef> {
-        Ok(table_schema(self.planned(dataset)?.1, &self.0.options.types))
+        Ok(table_schema(self.planned(dataset)?, &self.0.options.types))
     }
 
     /// The columns of a dataset that a stream of it has.
@@ -160,17 +182,50 @@ impl Trace {
     /// # Errors
     /// [`ErrorKind::Usage`] when there is no such dataset or column. Whatever keeps rows from being read later comes from the stream.
     pub fn stream(&self, dataset: &str, columns: Option<&[&str]>, filter: &Filter) -> Result<EventStream> {
-        let (number, table) = self.planned(dataset)?;
+        let table = self.planned(dataset)?;
         let schema = table_schema(table, &self.0.options.types);
         let projection = projection(&schema, columns, dataset)?;
-        let filter = self.0.surveyed.plan.table_filter(number, filter, self.files());
-        let opened = Arc::clone(&self.0);
-        EventStream::start(projection, move |sink, progress| opened.send(&filter, sink, progress))
+        let schema = SchemaRef::clone(&projection.schema);
+        self.start(schema, Projections::Of(projection), slice::from_ref(table), filter)
     }
 
-    fn planned(&self, dataset: &str) -> Result<(usize, &PlannedTable)> {
+    /// The columns that the events of all datasets have, those of the view `all_events`: `provider`, which is the name of the
+    /// dataset, and what follows from headers.
+    pub fn common_schema(&self) -> SchemaRef {
+        common_schema(&self.0.options.types)
+    }
+
+    /// The rows of all datasets that the filter passes, with columns that all have, or with these of them. Rows of one batch are
+    /// of one dataset and in the order of their times; batches come as they are made.
+    ///
+    /// # Errors
+    /// Those of [`Trace::stream`].
+    pub fn stream_all(&self, columns: Option<&[&str]>, filter: &Filter) -> Result<EventStream> {
+        let common = projection(&self.common_schema(), columns, "all events")?.schema;
         let tables = &self.0.surveyed.plan.tables;
-        let found = tables.iter().enumerate().find(|(_, table)| table.dataset == dataset);
+        let of_table = |table: &PlannedTable| {
+            let schema = table_schema(table, &self.0.options.types);
+            common_projection(&common, &schema, &table.dataset)
+        };
+        let projections = tables.iter().map(of_table).collect();
+        self.start(common, Projections::OfAll(projections), tables, filter)
+    }
+
+    fn start(
+        &self,
+        schema: SchemaRef,
+        projections: Projections,
+        tables: &[PlannedTable],
+        filter: &Filter,
+    ) -> Result<EventStream> {
+        let filter = self.0.surveyed.plan.table_filter(tables, filter, self.files());
+        let opened = Arc::clone(&self.0);
+        EventStream::start(schema, projections, move |sink, progress| opened.send(&filter, sink, progress))
+    }
+
+    fn planned(&self, dataset: &str) -> Result<&PlannedTable> {
+        let tables = &self.0.surveyed.plan.tables;
+        let found = tables.iter().find(|table| table.dataset == dataset);
         let names = tables.iter().map(|table| table.dataset.as_str());
         found.ok_or_else(|| absent(format!("the trace has no dataset {dataset}"), dataset, names))
     }
@@ -197,7 +252,29 @@ fn projection(schema: &Schema, columns: Option<&[&str]>, dataset: &str) -> Resul
         None => (0..schema.fields().len()).collect(),
     };
     let fields: Vec<_> = columns.iter().map(|&index| Arc::clone(&schema.fields()[index])).collect();
+    let columns = columns.into_iter().map(Filled::Column).collect();
     Ok(Projection { schema: Arc::new(Schema::new(fields)), columns })
+}
+
+/// The column with the name of the dataset among those that all events have.
+const PROVIDER: &str = "provider";
+
+fn common_schema(types: &TypeOptions) -> SchemaRef {
+    let provider = Field::new(PROVIDER, DataType::Utf8, false);
+    let fields = common().filter_map(HeaderColumn::common).map(|column| column.field(types));
+    Arc::new(Schema::new(iter::once(provider).chain(fields).collect::<Vec<_>>()))
+}
+
+/// Those columns of a table.
+fn common_projection(common: &SchemaRef, table: &Schema, dataset: &str) -> Projection {
+    let dataset: Arc<str> = dataset.into();
+    let filled = |field: &Arc<Field>| match table.index_of(field.name()) {
+        // A field of some events may be called like it.
+        _ if field.name() == PROVIDER => Filled::Text(Arc::clone(&dataset)),
+        Ok(index) => Filled::Column(index),
+        Err(_) => Filled::Nothing,
+    };
+    Projection { schema: SchemaRef::clone(common), columns: common.fields().iter().map(filled).collect() }
 }
 
 /// Names that an error lists; the rest is a number.

@@ -1,14 +1,14 @@
-//! A filter for the events of one table of a plan.
+//! A filter for the events of some tables of a plan.
 
 use super::filter::{CompiledFilter, Filter, ShapeInfo};
-use super::result::PlanResult;
+use super::result::{PlanResult, PlannedTable};
 use crate::survey::FileSurvey;
 
 impl PlanResult {
-    /// A filter that passes the events of the table with this number that `filter` passes, and no others.
-    pub fn table_filter(&self, table: usize, filter: &Filter, files: &[FileSurvey]) -> CompiledFilter {
+    /// A filter that passes the events of these tables that `filter` passes, and no others.
+    pub fn table_filter(&self, tables: &[PlannedTable], filter: &Filter, files: &[FileSurvey]) -> CompiledFilter {
         let mut compiled = CompiledFilter::undecided(filter, files, self.shapes.len());
-        let shapes = self.tables.get(table).into_iter().flat_map(|table| &table.shapes);
+        let shapes = tables.iter().flat_map(|table| &table.shapes);
         for &number in shapes {
             let entry = self.entry(&self.shapes[number as usize]);
             let info = ShapeInfo {

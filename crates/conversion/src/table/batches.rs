@@ -1,10 +1,12 @@
 //! A row group as record batches: some of its columns, a range of rows at a time.
 
+use std::iter;
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray, new_null_array};
 use arrow_schema::{DataType, SchemaRef};
 use arrow_select::take::take;
 use base::error::{Error, Result};
@@ -17,8 +19,19 @@ use super::row_group::RowGroup;
 pub struct Projection {
     /// Their names and types.
     pub schema: SchemaRef,
-    /// Their positions in the table's schema.
-    pub columns: Vec<usize>,
+    /// What fills each of them.
+    pub columns: Vec<Filled>,
+}
+
+/// What fills a column that a reader wants.
+#[derive(Clone, Debug)]
+pub enum Filled {
+    /// The column of the table at this place in its schema.
+    Column(usize),
+    /// The same text in each row.
+    Text(Arc<str>),
+    /// NULL in each row.
+    Nothing,
 }
 
 impl Projection {
@@ -29,7 +42,13 @@ impl Projection {
     pub fn batch(&self, group: &RowGroup, rows: Range<usize>) -> Result<RecordBatch> {
         let types = self.schema.fields().iter().map(|field| field.data_type());
         let columns = self.columns.iter().zip(types);
-        let columns = columns.map(|(&index, data_type)| column(group, index, rows.clone(), data_type));
+        let columns = columns.map(|(filled, data_type)| match filled {
+            Filled::Column(index) => column(group, *index, rows.clone(), data_type),
+            Filled::Text(text) => {
+                Ok(Arc::new(StringArray::from_iter_values(iter::repeat_n(text, rows.len()))) as ArrayRef)
+            }
+            Filled::Nothing => Ok(new_null_array(data_type, rows.len())),
+        });
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
         let columns = columns.collect::<Result<Vec<_>>>()?;
         RecordBatch::try_new_with_options(SchemaRef::clone(&self.schema), columns, &options)

@@ -296,6 +296,11 @@ impl<V: HeaderValue> HeaderValue for Option<V> {
 }
 
 impl HeaderColumn {
+    /// The column of every table with this name.
+    pub fn common(name: &str) -> Option<HeaderColumn> {
+        COMMON.iter().copied().find(|column| column.name() == name)
+    }
+
     /// The name of the column.
     pub fn name(self) -> &'static str {
         Self::DECLARED[self as usize].0
