@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use base::error::Result;
+use batch::keywords::{self, Arguments, RunOptions};
 use batch::schemas::{LoadedSchemas, with_lock};
 use batch::{Batch, BatchOptions, Converter, Inputs, caught, exposition, inputs, lanes};
 use conversion::convert::{ConvertOptions, LockFrom, Outcome, Recording};
@@ -11,7 +12,6 @@ use conversion::job::workers::Workers;
 use pyo3::prelude::*;
 
 use crate::errors::{Failure, json};
-use crate::options::{self, Arguments, RunOptions};
 use crate::work::{State, wait};
 
 /// What came of a run: its exit code, its summary as JSON, its metrics as Prometheus reads them, and the exception of a run that
@@ -34,7 +34,7 @@ pub(crate) fn convert(
 
 /// What a run is asked for, with its inputs and its output, and what it may use.
 pub(crate) fn asked(inputs: Vec<OsString>, out: PathBuf, arguments: Arguments) -> Result<(BatchOptions, RunOptions)> {
-    let (mut asked, run) = options::of_run(arguments)?;
+    let (mut asked, run) = keywords::of_run(arguments)?;
     asked.inputs = inputs;
     asked.convert.out = out;
     asked.check()?;

@@ -2,7 +2,7 @@
 //!
 //! | module | |
 //! |---|---|
-//! | `options` | keyword arguments, by the tables that the command line has its options from |
+//! | `options` | what there are of keyword arguments |
 //! | `work` | work that Python waits for, without its lock, and that its user can interrupt |
 //! | `errors` | failures as exceptions |
 //! | `trace`, `rows` | an opened trace, converted or not; its events and tables as streams of Arrow |

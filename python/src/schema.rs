@@ -3,20 +3,20 @@
 use std::path::PathBuf;
 
 use base::resources::{default_threads, pool};
+use batch::keywords::{self, Arguments};
 use batch::known;
 use batch::schemas::LoadedSchemas;
 use published::{lock_of, published};
 use pyo3::prelude::*;
 
 use crate::errors::json;
-use crate::options::{self, Arguments};
 use crate::work::wait;
 
 /// The providers whose events are known, as the document of `schema list --json`.
 #[pyfunction]
 pub(crate) fn schema_list(py: Python<'_>, providers: Vec<String>, arguments: Arguments) -> PyResult<String> {
     wait(py, None, |state| {
-        let catalog = LoadedSchemas::load(&options::of_schemas(arguments)?, state)?.into_catalog();
+        let catalog = LoadedSchemas::load(&keywords::of_schemas(arguments)?, state)?.into_catalog();
         json(&known::list(&catalog, &providers)?)
     })
 }
@@ -30,7 +30,7 @@ pub(crate) fn schema_show(
     arguments: Arguments,
 ) -> PyResult<String> {
     wait(py, None, |state| {
-        let catalog = LoadedSchemas::load(&options::of_schemas(arguments)?, state)?.into_catalog();
+        let catalog = LoadedSchemas::load(&keywords::of_schemas(arguments)?, state)?.into_catalog();
         json(&known::show(&catalog, &provider, event.as_deref())?)
     })
 }
@@ -44,7 +44,7 @@ pub(crate) fn schema_export(
     arguments: Arguments,
 ) -> PyResult<String> {
     wait(py, None, |state| {
-        let catalog = LoadedSchemas::load(&options::of_schemas(arguments)?, state)?.into_catalog();
+        let catalog = LoadedSchemas::load(&keywords::of_schemas(arguments)?, state)?.into_catalog();
         json(&known::export(&catalog, provider.as_ref(), built_in)?)
     })
 }

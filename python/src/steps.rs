@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use base::error::{Error, ErrorKind, Result};
+use batch::keywords::{self, Arguments};
 use batch::schemas::LoadedSchemas;
 use batch::{Batch, Inputs};
 use conversion::convert::Outcome;
@@ -12,7 +13,6 @@ use pyo3::prelude::*;
 
 use crate::convert::asked;
 use crate::errors::{Failure, exception};
-use crate::options::{self, Arguments};
 use crate::work::{State, wait};
 
 /// A trace that was planned: its name, its plan, how many partitions that has; or, of a trace without a plan, what became of it.
@@ -74,7 +74,7 @@ fn planned(
 }
 
 fn step_options(arguments: Arguments) -> Result<StepOptions> {
-    let (options, run) = options::of_step(arguments)?;
+    let (options, run) = keywords::of_step(arguments)?;
     Ok(StepOptions { threads: run.threads(), memory: run.memory(), open: options.open, run_id: run.run_id })
 }
 

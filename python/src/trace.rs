@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
 use base::error::{Error, ErrorKind, Result};
-use batch::schemas::LoadedSchemas;
-use batch::{not_one, one_trace};
+use batch::keywords::{self, Arguments};
+use batch::not_one;
 use conversion::job::trace::Trace as OpenedTrace;
 use conversion::plan::filter::Filter;
 use conversion::sidecar::table_names;
@@ -14,7 +14,6 @@ use published::{PublishedRows, PublishedTrace, all_published};
 use pyo3::prelude::*;
 
 use crate::errors::{exception, json};
-use crate::options::{self, Arguments};
 use crate::rows::{Rows, Source, in_memory};
 use crate::work::{OfProcess, State, wait};
 
@@ -40,13 +39,10 @@ pub(crate) fn open(py: Python<'_>, path: OsString, arguments: Arguments, told: O
 }
 
 fn opened(path: OsString, arguments: Arguments, state: &State) -> Result<Opened> {
-    let is_plain = arguments.is_empty();
-    let (options, run) = options::of_open(arguments)?;
     if let Some(traces) = all_published(std::slice::from_ref(&path)) {
-        return published_rows(traces, is_plain).map(|rows| Opened::Published(Arc::new(rows)));
+        return published_rows(traces, arguments.is_empty()).map(|rows| Opened::Published(Arc::new(rows)));
     }
-    let schemas = LoadedSchemas::load(&run.schemas, state)?;
-    let (recording, options) = one_trace(path, schemas, options, state)?;
+    let (recording, options) = keywords::of_trace(path, arguments, state)?;
     OpenedTrace::open(&recording, &options, state).map(Opened::Recording)
 }
 
@@ -135,7 +131,7 @@ impl Trace {
 
 impl Trace {
     fn rows(&self, dataset: String, select: Option<Vec<String>>, arguments: Arguments) -> Result<Rows> {
-        let filter: Filter = options::of_rows(arguments)?;
+        let filter: Filter = keywords::of_rows(arguments)?;
         self.process.check()?;
         match self.opened.clone() {
             Opened::Recording(trace) => {

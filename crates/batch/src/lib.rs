@@ -18,6 +18,7 @@
 //! | [`lanes`] | several jobs at a time, reported in their order |
 //! | [`quarantine`] | one small record for each input that could not be read as a trace |
 //! | [`schemas`] | those that somebody names, those that lie beside the traces, those of the store |
+//! | [`keywords`] | options as keyword arguments, for Python and SQL |
 //! | [`known`] | what is known of the payloads of events, as documents |
 //! | [`notice`] | what a run says while it goes on |
 //! | [`summary`], [`datasets`], [`undecoded`] | what became of each trace, as a document; what traces have together |
@@ -42,6 +43,7 @@ pub mod datasets;
 mod groups;
 mod input_ends;
 pub mod inputs;
+pub mod keywords;
 pub mod known;
 pub mod lanes;
 mod list;
