@@ -1,0 +1,1 @@
+//! Nothing but the features of dependencies: see `Cargo.toml` beside.
