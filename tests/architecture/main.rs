@@ -16,7 +16,7 @@ use text::without_tables;
 
 /// The rooms in the order of the pipeline, those of a crate but the first with its name: each may use those before it, none behind
 /// it. Between crates the compiler sees to that, too; the memory map and the fuzz crate have no rooms.
-const ORDER: [&str; 45] = [
+const ORDER: [&str; 46] = [
     "base/error",
     "base/address",
     "base/guid",
@@ -62,6 +62,7 @@ const ORDER: [&str; 45] = [
     "published/report",
     "cli",
     "etl2parquet_native",
+    "etl2parquet_duckdb",
 ];
 
 /// Lines of code that one file may hold, not counting blank lines, comments, tests and constant tables.

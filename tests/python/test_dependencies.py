@@ -5,7 +5,7 @@ import unittest
 
 import support
 
-ALONE = ("etl2parquet-python",)
+ALONE = ("etl2parquet-python", "etl2parquet-duckdb")
 
 
 def features(*arguments):

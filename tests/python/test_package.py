@@ -37,7 +37,7 @@ from etl2parquet import _native  # noqa: E402
 
 PACKAGE = os.path.join(support.REPOSITORY, "python", "etl2parquet")
 # Pages with code, and how many blocks of it.
-PAGES = {"python.md": 4, "steps.md": 1}
+PAGES = {"duckdb.md": 1, "python.md": 4, "steps.md": 1}
 WRITE = os.environ.get("ETL2PARQUET_PACKAGE") == "write"
 
 # Code, and what it prints.

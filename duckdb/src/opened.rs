@@ -1,0 +1,60 @@
+//! The trace that was opened last: a query may name one several times, DuckDB binds a query more than once, and the next query
+//! is often about the same trace.
+
+use std::path::{self, Path};
+use std::sync::{Mutex, PoisonError};
+
+use base::error::Result;
+use batch::keywords::{self, Arguments};
+use conversion::convert::{ConvertOptions, Recording};
+use conversion::job::trace::Trace;
+
+use super::interrupt::Watch;
+
+/// What a trace was opened from.
+#[derive(Debug, PartialEq)]
+struct Key {
+    files: Vec<String>,
+    arguments: Arguments,
+    /// The schemas besides, by name and hash.
+    schemas: Option<serde_json::Value>,
+}
+
+static LAST: Mutex<Option<(Key, Trace)>> = Mutex::new(None);
+
+/// Opens the trace that a path leads to; the one that was opened last need not be read again while its files, the schemas and the
+/// arguments are the same.
+///
+/// # Errors
+/// Why it cannot be opened.
+pub(crate) fn open(path: &str, arguments: Arguments) -> Result<Trace> {
+    // The working folder may be another one when rows are read.
+    let absolute = path::absolute(Path::new(path)).unwrap_or_else(|_| path.into());
+    let (recording, options) = keywords::of_trace(absolute.into_os_string(), arguments.clone(), &Watch)?;
+    let key = key(&recording, arguments, &options);
+    if let Some(last) = last_opened(&key) {
+        return Ok(last);
+    }
+    // Two are not held at once, unless a query reads the other.
+    keep(None);
+    let trace = Trace::open(&recording, &options, &Watch)?;
+    keep(Some((key, trace.clone())));
+    Ok(trace)
+}
+
+fn keep(opened: Option<(Key, Trace)>) {
+    let before = std::mem::replace(&mut *LAST.lock().unwrap_or_else(PoisonError::into_inner), opened);
+    // What that lets go of takes its time, which nobody else waits for.
+    drop(before);
+}
+
+fn key(recording: &Recording, arguments: Arguments, options: &ConvertOptions) -> Key {
+    let files = recording.addresses().map(|address| address.display().to_string()).collect();
+    Key { files, arguments, schemas: options.recorded.get("schemas").cloned() }
+}
+
+fn last_opened(key: &Key) -> Option<Trace> {
+    let last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let (_, trace) = last.as_ref().filter(|(last, _)| last == key)?;
+    trace.check_unchanged().ok().map(|()| trace.clone())
+}
