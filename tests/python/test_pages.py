@@ -11,7 +11,7 @@ import zipfile
 
 import support
 
-# Blocks of commands by page, and what lies there afterwards. docs/views.md and docs/ask.md have tests of their own.
+# Blocks of commands by page, and what lies there afterwards. docs/views.md, docs/ask.md and docs/duckdb.md have tests of their own.
 PAGES = {
     "README.md": (1, ["out/trace=example"]),
     "docs/columns.md": (1, []),
@@ -94,7 +94,7 @@ class Pages(unittest.TestCase):
     def test_every_page_with_commands_is_known(self):
         pages = glob.glob("*.md", root_dir=support.REPOSITORY) + glob.glob("docs/*.md", root_dir=support.REPOSITORY)
         found = {page: len(runnable(page)) for page in pages if runnable(page)}
-        self.assertEqual(found, {page: count for page, (count, _) in PAGES.items()} | {"docs/ask.md": 3, "docs/views.md": 5})
+        self.assertEqual(found, {page: count for page, (count, _) in PAGES.items()} | {"docs/ask.md": 3, "docs/duckdb.md": 1, "docs/views.md": 5})
 
     def test_commands_do_what_their_pages_say(self):
         for page, (_, expected) in PAGES.items():
