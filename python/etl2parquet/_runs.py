@@ -82,12 +82,8 @@ def convert(
     """
     asked = arguments({"start": start, "end": end, **options})
     with teller(progress) as tell:
-        code, text, exposition, failure = _native.convert(inputs(given), out, asked, tell)
-    document = json.loads(text)
-    traces = tuple(
-        TraceSummary(one["trace"], one["status"], one["reason"], one["result"]) for one in document["traces"]
-    )
-    made = Summary(code, document["output"], traces, tuple(document["errors"]), document)
+        _, text, exposition, failure = _native.convert(inputs(given), out, asked, tell)
+    made = summary_of(json.loads(text))
     for path, content in ((summary, text), (metrics, exposition)):
         if path is not None:
             write(path, content)
@@ -95,6 +91,14 @@ def convert(
         failure.summary = made  # type: ignore[attr-defined]
         raise failure
     return made
+
+
+def summary_of(document: dict[str, Any]) -> Summary:
+    """The summary that a document is."""
+    traces = tuple(
+        TraceSummary(one["trace"], one["status"], one["reason"], one["result"]) for one in document["traces"]
+    )
+    return Summary(document["exit_code"], document["output"], traces, tuple(document["errors"]), document)
 
 
 def write(path: Path, text: str) -> None:

@@ -16,7 +16,7 @@ use crate::work::{State, wait};
 
 /// What came of a run: its exit code, its summary as JSON, its metrics as Prometheus reads them, and the exception of a run that
 /// failed.
-type Ended = (u8, String, String, Option<Py<PyAny>>);
+pub(crate) type Ended = (u8, String, String, Option<Py<PyAny>>);
 
 /// Converts; `told` hears how far that is.
 #[pyfunction]
@@ -28,8 +28,7 @@ pub(crate) fn convert(
     told: Option<Py<PyAny>>,
 ) -> PyResult<Ended> {
     let (code, summary, metrics, failure) = wait(py, told, |state| run(inputs, out, arguments, state))?;
-    let exception = failure.map(|failure| failure.exception(py).into_value(py).into_any());
-    Ok((code, summary, metrics, exception))
+    Ok((code, summary, metrics, failure.map(|failure| failure.into_object(py))))
 }
 
 /// What a run is asked for, with its inputs and its output, and what it may use.
@@ -68,6 +67,11 @@ fn run(
     }
     batch.finish();
     batch.end_summary();
+    ended(&batch, state)
+}
+
+/// What came of a run that is over.
+pub(crate) fn ended(batch: &Batch<'_>, state: &State) -> Result<(u8, String, String, Option<Failure>)> {
     let code = batch.outcomes.status.code();
     let failed = !matches!(code, batch::status::SUCCESS | batch::status::DAMAGED);
     let failure = failed.then(|| Failure::of_run(code, state.first_error().as_ref()));
@@ -76,9 +80,9 @@ fn run(
 }
 
 /// Converts recordings several at a time, and counts them.
-struct Lanes<'a> {
-    workers: &'a Workers,
-    state: &'a State,
+pub(crate) struct Lanes<'a> {
+    pub workers: &'a Workers,
+    pub state: &'a State,
 }
 
 impl Converter for Lanes<'_> {

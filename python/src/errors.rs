@@ -55,6 +55,11 @@ impl Failure {
         Failure { class, message: text.clone(), code, hint: hint.clone(), location: location.clone() }
     }
 
+    /// The exception as an object that was not raised.
+    pub(crate) fn into_object(self, py: Python<'_>) -> Py<PyAny> {
+        self.exception(py).into_value(py).into_any()
+    }
+
     /// The exception.
     pub(crate) fn exception(&self, py: Python<'_>) -> PyErr {
         let Failure { class, message, code, hint, location } = self;

@@ -7,6 +7,7 @@
 //! | `errors` | failures as exceptions |
 //! | `trace`, `rows` | an opened trace, converted or not; its events and tables as streams of Arrow |
 //! | `convert`, `steps` | conversions, whole and in steps |
+//! | `recordings` | conversions whose recordings other processes convert |
 //! | `published` | what is asked of converted traces |
 //! | `schema` | what is known of the payloads of events |
 //!
@@ -18,6 +19,7 @@ mod convert;
 mod errors;
 mod options;
 mod published;
+mod recordings;
 mod rows;
 mod schema;
 mod steps;
@@ -34,6 +36,8 @@ mod _native {
     use crate::options::all_options;
     #[pymodule_export]
     use crate::published::{is_published, report, verify, views};
+    #[pymodule_export]
+    use crate::recordings::{commit_recording, convert_recording, extend_lock, failure, plan_recording, recordings};
     #[pymodule_export]
     use crate::rows::Rows;
     #[pymodule_export]

@@ -4,7 +4,7 @@ import dataclasses
 import datetime
 import doctest
 import glob
-import importlib
+import importlib.util
 import json
 import logging
 import multiprocessing
@@ -37,7 +37,9 @@ from etl2parquet import _native  # noqa: E402
 
 PACKAGE = os.path.join(support.REPOSITORY, "python", "etl2parquet")
 # Pages with code, and how many blocks of it.
-PAGES = {"duckdb.md": 1, "python.md": 4, "steps.md": 1}
+PAGES = {"duckdb.md": 1, "python.md": 4, "spark.md": 2, "steps.md": 3}
+# What blocks import that need not be installed here.
+OTHERS = ("dask", "ray")
 WRITE = os.environ.get("ETL2PARQUET_PACKAGE") == "write"
 
 # Code, and what it prints.
@@ -135,6 +137,8 @@ class Page(unittest.TestCase):
     def test_what_the_pages_type_prints_what_they_say(self):
         for name, count in PAGES.items():
             with self.subTest(name):
+                if name == "spark.md":
+                    engines.require_java()
                 self.follow(os.path.join(support.REPOSITORY, "docs", name), count)
 
     def follow(self, path, count):
@@ -146,10 +150,15 @@ class Page(unittest.TestCase):
         self.assertEqual((len(blocks), page.count("```python\n")), (count, count))
         written, behind = [], 0
         for block in blocks:
+            absent = [name for name in OTHERS if f"import {name}" in block[1] and importlib.util.find_spec(name) is None]
+            if absent:
+                print(f"{os.path.basename(path)}: not run without {absent[0]}", file=sys.stderr)
+                written, behind = [*written, page[behind : block.end(2)]], block.end(2)
+                continue
             script = os.path.join(folder, "script.py")
             with open(script, "w", encoding="utf-8") as file:
                 file.write(block[1])
-            environment = {**support.environment(), "PYTHONPATH": support.package(), "PYTHONIOENCODING": "utf-8"}
+            environment = {**support.environment(), "PYTHONPATH": support.package(), "PYTHONIOENCODING": "utf-8", "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": support.python()}
             done = subprocess.run([support.python(), script], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
             written += [page[behind : block.start(2)], "".join(line.rstrip() + "\n" for line in done.stdout.splitlines())]

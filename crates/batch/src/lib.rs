@@ -75,6 +75,6 @@ pub use observer::{Converter, Observer};
 pub use one::{not_one, one_trace};
 pub use options::{BatchOptions, OnBadInput};
 pub use outcomes::Outcomes;
-pub use run::{Batch, Inputs};
+pub use run::{Batch, Inputs, extend_lock};
 pub use run_facts::{FORMAT_VERSION, RunFacts};
 pub use status::RunStatus;

@@ -35,6 +35,24 @@ pub struct Inputs {
     pub schemas: Vec<(String, PathBuf)>,
 }
 
+/// Adds to the lock of an output folder what these traces of it use.
+///
+/// # Errors
+/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when the lock cannot be read or written.
+pub fn extend_lock<'t>(out: &Path, traces: impl Iterator<Item = &'t str>, observer: &dyn Observer) -> Result<()> {
+    let mut additions = Additions::default();
+    traces
+        .filter_map(|trace| names_of(&LocalStore::new(trace_folder(out, trace))))
+        .for_each(|names| additions.add(&names));
+    let extended = extend(&LocalStore::new(out), &additions);
+    let lines = extended.map_err(|error| error.with_hint("the traces themselves are not affected"))?;
+    if lines > 0 {
+        let (file, lines) = (out.join(LOCK_NAME), counted(lines as u64, "lines"));
+        observer.say(&Notice::info(format!("{}: {lines} of new names", file.display())));
+    }
+    Ok(())
+}
+
 /// A run over many recordings.
 #[derive(Debug)]
 pub struct Batch<'a> {
@@ -141,19 +159,9 @@ impl<'a> Batch<'a> {
     /// Adds to the lock of the output folder what the traces of the run use, converted or there already.
     pub fn extend_lock(&mut self, out: &Path) {
         let is_there = |trace: &&TraceSummary| matches!(trace.status, "published" | "skipped");
-        let traces = self.outcomes.summary.traces.iter().filter(is_there);
-        let mut additions = Additions::default();
-        traces
-            .filter_map(|trace| names_of(&LocalStore::new(trace_folder(out, &trace.trace))))
-            .for_each(|names| additions.add(&names));
-        match extend(&LocalStore::new(out), &additions) {
-            Ok(0) => {}
-            Ok(lines) => {
-                let (file, lines) = (out.join(LOCK_NAME), counted(lines as u64, "lines"));
-                let text = format!("{}: {lines} of new names", file.display());
-                self.observer.say(&Notice::info(text));
-            }
-            Err(error) => self.outcomes.fail(&error.with_hint("the traces themselves are not affected"), None),
+        let traces = self.outcomes.summary.traces.iter().filter(is_there).map(|trace| trace.trace.as_str());
+        if let Err(error) = extend_lock(out, traces, self.observer) {
+            self.outcomes.fail(&error, None);
         }
     }
 

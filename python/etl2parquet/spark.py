@@ -1,0 +1,235 @@
+"""Traces in Spark 4: conversions whose tasks are Spark's, and rows as a data source.
+
+>>> import etl2parquet.spark  # doctest: +SKIP
+>>> summary = etl2parquet.spark.convert(spark, "traces", "lake")  # doctest: +SKIP
+>>> etl2parquet.spark.register(spark)  # doctest: +SKIP
+>>> spark.read.format("etl").option("dataset", "Kernel-Process").load("traces/boot.etl")  # doctest: +SKIP
+
+Workers have to have this package, and to see inputs and output under the same paths. ``docs/spark.md`` is the page about it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+from ._arguments import Path, Time, arguments, inputs
+from ._errors import BusyError, Error, InputError, InternalError, OutputError, RefusedError, UsageError
+from ._runs import Summary, summary_of
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql import SparkSession
+    from typing_extensions import Unpack
+
+    from ._options import ConvertOptions
+
+__all__ = ["convert", "register"]
+
+#: Bytes from which on a trace is converted in several tasks; it has as many partitions as its plan says.
+LARGE = 5 << 28
+
+#: How often a task looks whether another one that writes the same trace has ended, in seconds.
+LOOK = 0.5
+
+#: Options of a step; those of a conversion have decided all else.
+OF_STEP = {name for call, name, *_ in _native.all_options() if call == "step"}
+
+#: The exit codes of failures.
+CODES: list[tuple[type[Error], int]] = [(UsageError, 2), (InputError, 3), (RefusedError, 5), (OutputError, 6), (BusyError, 8), (InternalError, 1)]
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What all tasks of a run have in common."""
+
+    out: str
+    #: As the native part takes them.
+    arguments: list[tuple[str, str]]
+    beside: list[tuple[str, Any]]
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A trace that is to be converted: its name, what it is made of, its bytes."""
+
+    name: str
+    recording: str
+    bytes: int
+
+
+def convert(
+    spark: SparkSession,
+    given: Path | Iterable[Path],
+    out: Path,
+    *,
+    start: Time | None = None,
+    end: Time | None = None,
+    **options: Unpack[ConvertOptions],
+) -> Summary:
+    """Converts traces as :func:`etl2parquet.convert` does, to the same files, with a task of Spark for each trace; one of 1.25 GiB and more
+    has a task that plans it, and one for each partition. The traces are published by tasks, large ones by the driver.
+
+    Tasks may fail, be repeated, and run twice at a time. ``threads`` and ``memory`` are those of one task (``threads`` without it:
+    ``spark.task.cpus``).
+    """
+    folder = os.path.abspath(os.fsdecode(out))
+    asked = arguments({"start": start, "end": end, **options})
+    named = {name for name, _ in asked}
+    if "threads" not in named:
+        asked.append(("threads", str(spark.conf.get("spark.task.cpus", "1"))))
+    if "run_id" not in named:
+        asked.append(("run_id", f"spark-{uuid.uuid4()}"))
+    has_lock = "schema_lock" not in named and os.path.exists(os.path.join(folder, "schema.lock"))
+    found, beside, (code, text) = _native.recordings(inputs(given), folder, asked, None)
+    run = _Run(folder, asked, beside)
+    jobs = [_Job(*job) for job in found]
+    is_dry = ("dry_run", "true") in asked
+
+    whole = [job for job in jobs if is_dry or job.bytes < LARGE]
+    large = [job for job in jobs if not (is_dry or job.bytes < LARGE)]
+    work = [partial(_convert, _for_job(run, job), job.recording) for job in whole]
+    work += [partial(_plan, _for_job(run, job), job.recording) for job in large]
+    ends = dict(zip([job.name for job in whole + large], _in_tasks(spark, work)))
+    ends.update(_convert_planned(spark, run, [job for job in large if "plan" in ends[job.name]], ends))
+
+    document = _merged(json.loads(text), code, ends)
+    if has_lock and not is_dry:
+        _native.extend_lock(folder, [one["trace"] for one in document["traces"] if one["status"] in ("published", "skipped")])
+    made = summary_of(document)
+    if made.exit_code not in (0, 4):
+        failure = _native.failure(made.exit_code, next(iter(made.errors), None))
+        failure.summary = made  # type: ignore[attr-defined]
+        raise failure
+    return made
+
+
+def _for_job(run: _Run, job: _Job) -> _Run:
+    """A trace that is not there when the run begins was published by it, if a task that is repeated finds it."""
+    policy = dict(run.arguments).get("if_exists", "error")
+    if policy != "error" or os.path.exists(os.path.join(run.out, f"trace={job.name}")):
+        return run
+    return replace(run, arguments=[pair for pair in run.arguments if pair[0] != "if_exists"] + [("if_exists", "skip")])
+
+
+def _in_tasks(spark: SparkSession, work: list[partial[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Does each piece of work in a task of its own; gives back what came of them, in their order."""
+    if not work:
+        return []
+
+    def each(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        import pyarrow
+
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield pyarrow.RecordBatch.from_pylist([{"number": number, "came": json.dumps(work[number]())}])
+
+    rows = spark.range(0, len(work), 1, len(work)).mapInArrow(each, "number long, came string").collect()
+    return [json.loads(row.came) for row in sorted(rows, key=lambda row: row.number)]
+
+
+def _until_free(attempt: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Another task may write the same trace: if it succeeds, this one finds the trace there; if it is killed, its turn comes."""
+    while True:
+        done = attempt()
+        is_busy = [trace["status"] for trace in json.loads(done[1])["traces"]] == ["busy"]
+        if not is_busy and getattr(done[3], "code", None) != "output_locked":
+            return done
+        time.sleep(LOOK)
+
+
+def _convert(run: _Run, recording: str) -> dict[str, Any]:
+    code, text, *_ = _until_free(lambda: _native.convert_recording(recording, run.beside, run.out, run.arguments, None))
+    return {"code": code, "document": json.loads(text)}
+
+
+def _plan(run: _Run, recording: str) -> dict[str, Any]:
+    planned: list[tuple[Any, int]] = []
+
+    def attempt() -> tuple[Any, ...]:
+        plan, ended = _native.plan_recording(recording, run.beside, run.out, run.arguments, None)
+        planned[:] = [] if plan is None else [plan]
+        return ended
+
+    code, text, *_ = _until_free(attempt)
+    end: dict[str, Any] = {"code": code, "document": json.loads(text)}
+    for folder, partitions in planned:
+        end |= {"plan": os.fspath(folder), "partitions": partitions}
+    return end
+
+
+def _convert_part(run: _Run, plan: str, number: int) -> dict[str, Any]:
+    step = [pair for pair in run.arguments if pair[0] in OF_STEP]
+    try:
+        return {"rows": _native.convert_partition(plan, number, step, None)}
+    except Error as error:
+        return {"code": next(code for of, code in CODES if isinstance(error, of)), "error": str(error)}
+
+
+def _convert_planned(spark: SparkSession, run: _Run, jobs: list[_Job], ends: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Converts the partitions of traces that are planned, and publishes those that are whole."""
+    parts = [(job, number) for job in jobs for number in range(ends[job.name]["partitions"])]
+    done = _in_tasks(spark, [partial(_convert_part, run, ends[job.name]["plan"], number) for job, number in parts])
+    failed = {job.name: part for (job, _), part in zip(parts, done) if "error" in part}
+    came = {}
+    for job in jobs:
+        if job.name in failed:
+            code, error = failed[job.name]["code"], failed[job.name]["error"]
+            trace = {"trace": job.name, "status": "failed", "reason": error, "result": None}
+            came[job.name] = {"code": code, "document": {"traces": [trace], "errors": [error], "quarantined": [], "input_bytes": 0, "output_bytes": 0}}
+        else:
+            arguments = _for_job(run, job).arguments
+            code, text, *_ = _native.commit_recording(job.recording, ends[job.name]["plan"], run.out, arguments, None)
+            came[job.name] = {"code": code, "document": json.loads(text)}
+    return came
+
+
+def _merged(document: dict[str, Any], code: int, ends: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The summary of the run, from that of the driver, which has begun no trace, and those of all tasks."""
+    documents = {name: end["document"] for name, end in ends.items()}
+    document["traces"] = [one for trace in document["traces"] for one in documents[trace["trace"]]["traces"]]
+    statuses = {one["trace"]: one["status"] for one in document["traces"]}
+    for end in document["inputs"]:
+        end["status"] = statuses.get(end["trace"], end["status"])
+    for one in documents.values():
+        for key in ("errors", "quarantined"):
+            document[key] += one[key]
+        for key in ("input_bytes", "output_bytes"):
+            document[key] += one[key]
+    codes = [code] + [end["code"] for name, end in ends.items() if statuses[name] != "empty"]
+    document["exit_code"] = _gravest(codes, statuses.values())
+    return document
+
+
+def _gravest(codes: list[int], statuses: Iterable[str]) -> int:
+    """The exit code of a run with these ends, as the program gives it: of several, the gravest."""
+    readable = [status for status in statuses if status not in ("quarantined", "failed")]
+    for grave in (1, 6, 5):
+        if grave in codes:
+            return grave
+    if readable and set(readable) == {"empty"}:
+        return 5
+    for grave in (2, 8):
+        if grave in codes:
+            return grave
+    if 3 in codes and not readable:
+        return 3
+    return 4 if 3 in codes or 4 in codes else 0
+
+
+def register(spark: SparkSession) -> None:
+    """Makes traces a data source, ``spark.read.format("etl").option("dataset", …).load(path)``: a dataset of a trace, or of all traces that
+    the path leads to, with the name of each in the column ``trace``.
+
+    Options are those of :func:`etl2parquet.open`, the filters of ``Trace.events`` and ``select``, with commas for several values.
+    """
+    from ._spark_source import EtlDataSource
+
+    spark.dataSource.register(EtlDataSource)
