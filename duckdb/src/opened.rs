@@ -1,7 +1,8 @@
 //! The trace that was opened last: a query may name one several times, DuckDB binds a query more than once, and the next query
 //! is often about the same trace.
 
-use std::path::{self, Path};
+use std::ffi::OsString;
+use std::path::{self, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use base::error::Result;
@@ -29,8 +30,9 @@ static LAST: Mutex<Option<(Key, Trace)>> = Mutex::new(None);
 /// Why it cannot be opened.
 pub(crate) fn open(path: &str, arguments: Arguments) -> Result<Trace> {
     // The working folder may be another one when rows are read.
-    let absolute = path::absolute(Path::new(path)).unwrap_or_else(|_| path.into());
-    let (recording, options) = keywords::of_trace(absolute.into_os_string(), arguments.clone(), &Watch)?;
+    let absolute = if path.contains("://") { Err(path) } else { path::absolute(Path::new(path)).map_err(|_| path) };
+    let input = absolute.map_or_else(OsString::from, PathBuf::into_os_string);
+    let (recording, options) = keywords::of_trace(input, arguments.clone(), &Watch)?;
     let key = key(&recording, arguments, &options);
     if let Some(last) = last_opened(&key) {
         return Ok(last);

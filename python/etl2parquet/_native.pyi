@@ -30,8 +30,8 @@ def convert(
 def recordings(
     inputs: list[str], out: _Path, arguments: _Arguments, told: _Told
 ) -> tuple[list[tuple[str, str, int]], list[tuple[str, os.PathLike[str]]], tuple[int, str]]: ...
-def convert_recording(
-    recording: str, beside: list[tuple[str, _Path]], out: _Path, arguments: _Arguments, told: _Told
+def convert_recordings(
+    recordings: list[str], beside: list[tuple[str, _Path]], out: _Path, arguments: _Arguments, told: _Told
 ) -> tuple[int, str, str, Exception | None]: ...
 def plan_recording(
     recording: str, beside: list[tuple[str, _Path]], out: _Path, arguments: _Arguments, told: _Told

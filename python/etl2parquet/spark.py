@@ -93,12 +93,13 @@ def convert(
     jobs = [_Job(*job) for job in found]
     is_dry = ("dry_run", "true") in asked
 
-    whole = [job for job in jobs if is_dry or job.bytes < LARGE]
+    whole = _together([job for job in jobs if is_dry or job.bytes < LARGE])
     large = [job for job in jobs if not (is_dry or job.bytes < LARGE)]
-    work = [partial(_convert, _for_job(run, job), job.recording) for job in whole]
-    work += [partial(_plan, _for_job(run, job), job.recording) for job in large]
-    ends = dict(zip([job.name for job in whole + large], _in_tasks(spark, work)))
-    ends.update(_convert_planned(spark, run, [job for job in large if "plan" in ends[job.name]], ends))
+    work = [partial(_convert, _for_jobs(run, some), [job.recording for job in some]) for some in whole]
+    came = _in_tasks(spark, work + [partial(_plan, _for_jobs(run, [job]), job.recording) for job in large])
+    planned = list(zip(large, came[len(whole) :]))
+    ends = came[: len(whole)] + [end for _, end in planned if "plan" not in end]
+    ends += _convert_planned(spark, run, [(job, end) for job, end in planned if "plan" in end])
 
     document = _merged(json.loads(text), code, ends)
     if has_lock and not is_dry:
@@ -111,10 +112,20 @@ def convert(
     return made
 
 
-def _for_job(run: _Run, job: _Job) -> _Run:
+def _together(jobs: list[_Job]) -> list[list[_Job]]:
+    """Each trace alone, but those of one archive together: it is unpacked once."""
+    groups: dict[str, list[_Job]] = {}
+    for job in jobs:
+        first = json.loads(job.recording)["inputs"][0][0]
+        archive, _, member = first.partition("!/") if isinstance(first, str) else ("", "", "")
+        groups.setdefault(archive if member else job.name, []).append(job)
+    return list(groups.values())
+
+
+def _for_jobs(run: _Run, jobs: list[_Job]) -> _Run:
     """A trace that is not there when the run begins was published by it, if a task that is repeated finds it."""
     policy = dict(run.arguments).get("if_exists", "error")
-    if policy != "error" or os.path.exists(os.path.join(run.out, f"trace={job.name}")):
+    if policy != "error" or any(os.path.exists(os.path.join(run.out, f"trace={job.name}")) for job in jobs):
         return run
     return replace(run, arguments=[pair for pair in run.arguments if pair[0] != "if_exists"] + [("if_exists", "skip")])
 
@@ -139,14 +150,14 @@ def _until_free(attempt: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
     """Another task may write the same trace: if it succeeds, this one finds the trace there; if it is killed, its turn comes."""
     while True:
         done = attempt()
-        is_busy = [trace["status"] for trace in json.loads(done[1])["traces"]] == ["busy"]
+        is_busy = any(trace["status"] == "busy" for trace in json.loads(done[1])["traces"])
         if not is_busy and getattr(done[3], "code", None) != "output_locked":
             return done
         time.sleep(LOOK)
 
 
-def _convert(run: _Run, recording: str) -> dict[str, Any]:
-    code, text, *_ = _until_free(lambda: _native.convert_recording(recording, run.beside, run.out, run.arguments, None))
+def _convert(run: _Run, recordings: list[str]) -> dict[str, Any]:
+    code, text, *_ = _until_free(lambda: _native.convert_recordings(recordings, run.beside, run.out, run.arguments, None))
     return {"code": code, "document": json.loads(text)}
 
 
@@ -173,38 +184,36 @@ def _convert_part(run: _Run, plan: str, number: int) -> dict[str, Any]:
         return {"code": next(code for of, code in CODES if isinstance(error, of)), "error": str(error)}
 
 
-def _convert_planned(spark: SparkSession, run: _Run, jobs: list[_Job], ends: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def _convert_planned(spark: SparkSession, run: _Run, planned: list[tuple[_Job, dict[str, Any]]]) -> list[dict[str, Any]]:
     """Converts the partitions of traces that are planned, and publishes those that are whole."""
-    parts = [(job, number) for job in jobs for number in range(ends[job.name]["partitions"])]
-    done = _in_tasks(spark, [partial(_convert_part, run, ends[job.name]["plan"], number) for job, number in parts])
-    failed = {job.name: part for (job, _), part in zip(parts, done) if "error" in part}
-    came = {}
-    for job in jobs:
+    parts = [(job, end["plan"], number) for job, end in planned for number in range(end["partitions"])]
+    done = _in_tasks(spark, [partial(_convert_part, run, plan, number) for _, plan, number in parts])
+    failed = {job.name: part for (job, *_), part in zip(parts, done) if "error" in part}
+    came = []
+    for job, end in planned:
         if job.name in failed:
             code, error = failed[job.name]["code"], failed[job.name]["error"]
             trace = {"trace": job.name, "status": "failed", "reason": error, "result": None}
-            came[job.name] = {"code": code, "document": {"traces": [trace], "errors": [error], "quarantined": [], "input_bytes": 0, "output_bytes": 0}}
+            came.append({"code": code, "document": {"traces": [trace], "errors": [error], "quarantined": [], "input_bytes": 0, "output_bytes": 0}})
         else:
-            arguments = _for_job(run, job).arguments
-            code, text, *_ = _native.commit_recording(job.recording, ends[job.name]["plan"], run.out, arguments, None)
-            came[job.name] = {"code": code, "document": json.loads(text)}
+            arguments = _for_jobs(run, [job]).arguments
+            code, text, *_ = _native.commit_recording(job.recording, end["plan"], run.out, arguments, None)
+            came.append({"code": code, "document": json.loads(text)})
     return came
 
 
-def _merged(document: dict[str, Any], code: int, ends: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _merged(document: dict[str, Any], code: int, ends: list[dict[str, Any]]) -> dict[str, Any]:
     """The summary of the run, from that of the driver, which has begun no trace, and those of all tasks."""
-    documents = {name: end["document"] for name, end in ends.items()}
-    document["traces"] = [one for trace in document["traces"] for one in documents[trace["trace"]]["traces"]]
-    statuses = {one["trace"]: one["status"] for one in document["traces"]}
+    documents = [end["document"] for end in ends]
+    traces = {trace["trace"]: trace for one in documents for trace in one["traces"]}
+    document["traces"] = [traces[trace["trace"]] for trace in document["traces"]]
     for end in document["inputs"]:
-        end["status"] = statuses.get(end["trace"], end["status"])
-    for one in documents.values():
-        for key in ("errors", "quarantined"):
+        end["status"] = traces[end["trace"]]["status"] if end["trace"] in traces else end["status"]
+    for one in documents:
+        for key in ("errors", "quarantined", "input_bytes", "output_bytes"):
             document[key] += one[key]
-        for key in ("input_bytes", "output_bytes"):
-            document[key] += one[key]
-    codes = [code] + [end["code"] for name, end in ends.items() if statuses[name] != "empty"]
-    document["exit_code"] = _gravest(codes, statuses.values())
+    codes = [end["code"] for end in ends if any(trace["status"] != "empty" for trace in end["document"]["traces"])]
+    document["exit_code"] = _gravest([code, *codes], [trace["status"] for trace in document["traces"]])
     return document
 
 

@@ -37,7 +37,7 @@ mod _native {
     #[pymodule_export]
     use crate::published::{is_published, report, verify, views};
     #[pymodule_export]
-    use crate::recordings::{commit_recording, convert_recording, extend_lock, failure, plan_recording, recordings};
+    use crate::recordings::{commit_recording, convert_recordings, extend_lock, failure, plan_recording, recordings};
     #[pymodule_export]
     use crate::rows::Rows;
     #[pymodule_export]

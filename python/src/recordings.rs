@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::slice;
 
 use base::error::{Error, Result};
 use batch::keywords::Arguments;
@@ -92,19 +91,19 @@ impl Converter for Nobody {
     }
 }
 
-/// Converts one of them, with the schemas that were found beside all. The schema lock of the output stays as it is.
+/// Converts some of them, with the schemas that were found beside all. The schema lock of the output stays as it is.
 #[pyfunction]
-pub(crate) fn convert_recording(
+pub(crate) fn convert_recordings(
     py: Python<'_>,
-    recording: &str,
+    recordings: Vec<String>,
     beside: Beside,
     out: PathBuf,
     arguments: Arguments,
     told: Option<Py<PyAny>>,
 ) -> PyResult<Ended> {
-    let ((), ended) = of_one(py, recording, &beside, (out, arguments), told, |job, options, batch, state| {
+    let ((), ended) = of_some(py, &recordings, &beside, (out, arguments), told, |jobs, options, batch, state| {
         let workers = Workers::new(options)?;
-        batch.convert_all(slice::from_ref(job), options, &Lanes { workers: &workers, state });
+        batch.convert_all(jobs, options, &Lanes { workers: &workers, state });
         Ok(())
     })?;
     Ok(ended)
@@ -120,13 +119,13 @@ pub(crate) fn plan_recording(
     arguments: Arguments,
     told: Option<Py<PyAny>>,
 ) -> PyResult<(Option<(PathBuf, usize)>, Ended)> {
-    of_one(py, recording, &beside, (out, arguments), told, |job, options, batch, state| {
-        let outcome = match steps::plan(job, options, state) {
+    of_some(py, &[recording], &beside, (out, arguments), told, |jobs, options, batch, state| {
+        let outcome = match steps::plan(&jobs[0], options, state) {
             Ok(PlanOutcome::Planned { folder, partitions }) => return Ok(Some((folder, partitions))),
             Ok(PlanOutcome::Done(outcome)) => Ok(outcome),
             Err(error) => Err(error),
         };
-        add(batch, job, outcome);
+        add(batch, &jobs[0], outcome);
         Ok(None)
     })
 }
@@ -141,14 +140,14 @@ pub(crate) fn commit_recording(
     arguments: Arguments,
     told: Option<Py<PyAny>>,
 ) -> PyResult<Ended> {
-    let ((), ended) = of_one(py, recording, &[], (out, arguments), told, |job, options, batch, state| {
+    let ((), ended) = of_some(py, &[recording], &[], (out, arguments), told, |jobs, options, batch, state| {
         let ConvertOptions { threads, memory, open, .. } = options.clone();
         let step = StepOptions { threads, memory, open, run_id: options.run_id.clone() };
         let outcome = steps::commit(&plan, &step, state).map(|done| match done {
             CommitOutcome::Done(outcome) => outcome,
             CommitOutcome::AlreadyCommitted(_) => Outcome::Skipped,
         });
-        add(batch, job, outcome);
+        add(batch, &jobs[0], outcome);
         Ok(())
     })?;
     Ok(ended)
@@ -159,24 +158,24 @@ fn add(batch: &mut Batch<'_>, job: &Recording, outcome: Result<Outcome>) {
     batch.outcomes.summary.traces.push(trace);
 }
 
-/// A run over one recording, on which `work` is done.
-fn of_one<T: Send>(
+/// A run over some recordings, on which `work` is done.
+fn of_some<T: Send>(
     py: Python<'_>,
-    recording: &str,
+    recordings: &[impl AsRef<str> + Sync],
     beside: &[(String, PathBuf)],
     (out, arguments): (PathBuf, Arguments),
     told: Option<Py<PyAny>>,
-    work: impl FnOnce(&Recording, &ConvertOptions, &mut Batch<'_>, &State) -> Result<T> + Send,
+    work: impl FnOnce(&[Recording], &ConvertOptions, &mut Batch<'_>, &State) -> Result<T> + Send,
 ) -> PyResult<(T, Ended)> {
     let (done, (code, summary, metrics, failure)) = wait(py, told, |state| {
         let (asked, run): (BatchOptions, _) = asked(Vec::new(), out, arguments)?;
-        let job = Listed::read(recording)?;
+        let jobs = recordings.iter().map(|text| Listed::read(text.as_ref())).collect::<Result<Vec<_>>>()?;
         let schemas = LoadedSchemas::load(&run.schemas, state)?;
         let mut batch = Batch::new(&asked, state);
         batch.outcomes.keep_records()?;
         let mut options = schemas.into_options(asked.convert.clone(), beside, state);
         options.open = asked.convert.open.or_in(&asked.convert.out);
-        let done = work(&job, &options, &mut batch, state)?;
+        let done = work(&jobs, &options, &mut batch, state)?;
         batch.finish();
         batch.end_summary();
         Ok((done, ended(&batch, state)?))

@@ -12,6 +12,7 @@ import subprocess
 import threading
 import time
 import unittest
+import zipfile
 
 import engines
 import support
@@ -144,7 +145,7 @@ class Conversions(unittest.TestCase):
         [[_, recording, _]], beside, _ = _native.recordings([trace], out, [], None)
         run = etl2parquet.spark._Run(out, [("if_exists", "skip"), ("threads", "1")], beside)
         with concurrent.futures.ProcessPoolExecutor(3, multiprocessing.get_context("spawn")) as pool:
-            ends = [pool.submit(etl2parquet.spark._convert, run, recording) for _ in range(3)]
+            ends = [pool.submit(etl2parquet.spark._convert, run, [recording]) for _ in range(3)]
             statuses = sorted(end.result()["document"]["traces"][0]["status"] for end in ends)
         self.assertEqual(statuses, ["published", "skipped", "skipped"])
         self.same_files(out, support.convert([trace], support.temporary_folder("once")))
@@ -154,6 +155,12 @@ class Conversions(unittest.TestCase):
         shutil.copy(support.EXAMPLE, folder)
         with open(os.path.join(folder, "bad.etl"), "wb") as file:
             file.write(b"no trace" * 1000)
+        with zipfile.ZipFile(os.path.join(folder, "packed.zip"), "w", zipfile.ZIP_DEFLATED) as packed:
+            for name in ("one.etl", "other.etl"):
+                packed.write(support.EXAMPLE, name)
+            packed.writestr("empty.etl", b"")
+        # Those of the archive are one task.
+        self.assertEqual(sorted(map(len, etl2parquet.spark._together([etl2parquet.spark._Job(*job) for job in _native.recordings([folder], "/tmp", [], None)[0]]))), [1, 1, 3])
         summary = self.check(folder)
         self.assertEqual((summary.exit_code, summary["bad"].status, summary["example"].status), (4, "quarantined", "published"))
         for given, options, kind in (
