@@ -15,6 +15,8 @@ use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, RecordBatch, RecordBatchReader, make_array};
 use arrow_schema::{ArrowError, Field};
 use arrow_select::concat::concat_batches;
+use conversion::job::part_stream::PlannedPart;
+use conversion::job::steps::{PlanOutcome, StepOptions, plan};
 use etl2parquet::{
     ConvertOptions, Error, ErrorCode, EventPattern, EventStream, Filter, GuidType, IntegerType, NamePattern,
     NoProgress, NumberSet, Outcome, RawPolicy, Recording, StackPolicy, TimeBound, TimestampType, Trace, TypeOptions,
@@ -424,4 +426,41 @@ fn what_all_events_have_is_filtered_and_projected() {
         trace.datasets_with(&providers).collect::<Vec<_>>(),
         ["Kernel-Image", "Kernel-Process", "Kernel-Thread", "Kernel-DiskIo", "Kernel-EventTrace", "Kernel-PerfInfo"]
     );
+}
+
+#[test]
+fn partitions_of_a_plan_have_together_the_rows_of_the_trace() {
+    let out = tempfile::tempdir().unwrap();
+    let mut options = ConvertOptions::new(out.path());
+    options.partition_bytes = Some(1 << 13);
+    let filters = [Filter::default(), Filter { cpus: vec!["1-2".parse().unwrap()], ..Filter::default() }];
+    for filter in filters {
+        let whole = open(&example(), &ConvertOptions::new(""));
+        let mut planned = options.clone();
+        planned.filter = filter.clone();
+        let PlanOutcome::Planned { folder, partitions } =
+            plan(&Recording::of_file(example()), &planned, &NoProgress).unwrap()
+        else {
+            panic!("nothing to convert")
+        };
+        assert!(partitions > 3, "{partitions}");
+        let parts: Vec<PlannedPart> = (0..u32::try_from(partitions).unwrap())
+            .map(|number| PlannedPart::open(&folder, number, StepOptions::default()).unwrap())
+            .collect();
+        for dataset in ["Kernel-Thread", "Microsoft-Windows-DNS-Client", "WPP"] {
+            let columns = ["seq", "timestamp", "process_name", "stack", "event_name"];
+            for columns in [None, Some(&columns[..])] {
+                let expected = rows(&whole, dataset, columns, &filter);
+                let streams = parts.iter().map(|part| part.stream(dataset, columns).unwrap());
+                let batches: Vec<RecordBatch> = streams.flatten().map(Result::unwrap).collect();
+                assert!(batches.len() > 1 || dataset == "WPP");
+                assert_eq!(parts[0].projected(dataset, columns).unwrap(), expected.schema());
+                assert_eq!(concat_batches(&expected.schema(), &batches).unwrap(), expected, "{dataset}");
+            }
+        }
+        let error = parts[0].stream("Kernel-Threads", None).unwrap_err();
+        assert_eq!(error.hint(), Some("did you mean Kernel-Thread?"));
+        assert_eq!(parts[0].stream("WPP", Some(&["sequel"])).unwrap_err().hint(), Some("did you mean seq?"));
+    }
+    assert!(PlannedPart::open(&out.path().join("no plan"), 0, StepOptions::default()).is_err());
 }

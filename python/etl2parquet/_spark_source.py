@@ -1,18 +1,21 @@
-"""Rows of traces as a data source of Spark: a partition for each trace, which its task opens and streams."""
+"""Rows of traces as a data source of Spark: a partition for each trace, and for each partition of a large one, whose rows its task streams."""
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import tempfile
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pyarrow
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
-from . import _native
-from ._arguments import inputs
+from . import _native, spark
+from ._arguments import arguments, inputs
 from ._errors import InputError, UsageError
 from ._trace import Trace
 from ._trace import open as open_trace
@@ -24,6 +27,26 @@ if TYPE_CHECKING:
 TRACE = "trace"
 
 
+#: Files of a plan that are about one of its partitions end with its number.
+OF_PART = re.compile(r"-(\d{5})$")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A partition of a large trace, with what of its plan a task needs: the folder of the plan is gone by then."""
+
+    trace: str
+    number: int
+    columns: frozenset[str]
+    files: dict[str, bytes]
+
+    def unpack(self, folder: str) -> None:
+        """Writes the plan into a folder."""
+        for name, content in self.files.items():
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(content)
+
+
 class EtlDataSource(DataSource):
     """``spark.read.format("etl").option("dataset", …).load(path)``; options are those of ``etl2parquet.open`` and ``Trace.events``."""
 
@@ -32,6 +55,7 @@ class EtlDataSource(DataSource):
         known = {call: {name for of, name, *_ in _native.all_options() if of == call} for call in ("open", "rows")}
         given = {name.lower(): value for name, value in options.items()}
         self.path, self.dataset, self.columns = given.pop("path", None), given.pop("dataset", None), given.pop("select", None)
+        self.partition_bytes = given.pop("partition_bytes", None)
         self.of_open = {name: value for name, value in given.items() if name in known["open"]}
         self.of_rows = {name: value for name, value in given.items() if name in known["rows"]}
         for name in given.keys() - self.of_open.keys() - self.of_rows.keys():
@@ -42,14 +66,18 @@ class EtlDataSource(DataSource):
         """The name of the format."""
         return "etl"
 
-    def traces(self) -> list[str]:
-        """The paths of the traces that the path leads to."""
+    def found(self) -> tuple[list[tuple[str, str, int]], list[tuple[str, Any]]]:
+        """The traces that the path leads to: the name of each, what it is made of, its bytes; and the schemas beside them."""
         if self.path is None:
             raise UsageError('expected a path: spark.read.format("etl").option("dataset", …).load("T.etl")')
-        found, _, (code, text) = _native.recordings(inputs(self.path), tempfile.gettempdir(), [], None)
+        found, beside, (code, text) = _native.recordings(inputs(self.path), tempfile.gettempdir(), [], None)
         if code in (2, 3):
             raise InputError("; ".join(json.loads(text)["errors"]) or f"{self.path}: there is no trace")
-        return [path for _, recording, _ in found for path, *_ in json.loads(recording)["inputs"]]
+        return found, beside
+
+    def traces(self) -> list[str]:
+        """The paths of the traces."""
+        return [path for _, recording, _ in self.found()[0] for path, *_ in json.loads(recording)["inputs"]]
 
     def opened(self, path: str) -> Trace:
         """A trace, opened with the options; by one thread, for there are as many tasks as Spark has processors for."""
@@ -80,6 +108,31 @@ class EtlDataSource(DataSource):
             schema = schema.append(pyarrow.field(TRACE, pyarrow.string(), nullable=False))
         return from_arrow_schema(schema, prefer_timestamp_ntz=True)
 
+    def of_step(self) -> list[tuple[str, str]]:
+        """The options that a step has, besides its threads."""
+        return [(name, value) for name, value in self.of_open.items() if name in spark.OF_STEP and name != "threads"]
+
+    def planned(self, name: str, recording: str, beside: list[tuple[str, Any]]) -> list[Part]:
+        """The partitions of a trace; none of one that has nothing of the dataset."""
+        with tempfile.TemporaryDirectory(prefix="etl2parquet-") as folder:
+            asked = arguments({**self.of_open, **self.of_rows, "partition_bytes": self.partition_bytes})
+            plan, _ = _native.plan_recording(recording, beside, folder, asked, None)
+            if plan is None:
+                return []
+            try:
+                columns = _native.part_rows(plan[0], 0, str(self.dataset), None, []).columns()
+            except UsageError:
+                return []
+            common: dict[str, bytes] = {}
+            of_part: dict[int, dict[str, bytes]] = {number: {} for number in range(plan[1])}
+            for file in os.scandir(plan[0]):
+                if file.is_file() and not file.name.startswith("survey"):
+                    number = OF_PART.search(file.name)
+                    with open(file.path, "rb") as content:
+                        (common if number is None else of_part[int(number[1])])[file.name] = content.read()
+        has = frozenset(column for column, _ in columns)
+        return [Part(name, number, has, common | files) for number, files in of_part.items()]
+
     def reader(self, schema: StructType) -> DataSourceReader:
         """The rows."""
         return _Reader(self, schema)
@@ -95,17 +148,35 @@ class _Reader(DataSourceReader):
         self.source, self.schema = source, schema
 
     def partitions(self) -> list[InputPartition]:
-        return [InputPartition(path) for path in self.source.traces()]
+        found, beside = self.source.found()
+        parts = []
+        for name, recording, size in found:
+            [[path, *_]] = json.loads(recording)["inputs"]
+            planned = self.source.planned(name, recording, beside) if self.source.partition_bytes or size >= spark.LARGE else []
+            parts += [InputPartition(part) for part in planned or [path]]
+        return parts
 
     def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
-        trace, dataset = self.source.opened(partition.value), self.source.dataset
+        dataset = str(self.source.dataset)
         wanted = to_arrow_schema(self.schema, timezone="UTC")
-        if dataset not in trace.datasets:
+        if isinstance(partition.value, Part):
+            part = partition.value
+            with tempfile.TemporaryDirectory(prefix="etl2parquet-") as folder:
+                part.unpack(folder)
+                arguments = [("threads", self.source.of_open.get("threads", "1")), *self.source.of_step()]
+                select = [name for name in wanted.names if name in part.columns]
+                yield from _batches(_native.part_rows(folder, part.number, dataset, select, arguments), wanted, part.trace)
             return
-        has = set(trace[dataset].columns)
-        rows = trace.events(dataset, select=[name for name in wanted.names if name in has], **self.source.of_rows)
-        for batch in pyarrow.RecordBatchReader.from_stream(rows):
-            yield pyarrow.RecordBatch.from_arrays([_column(batch, field, trace.name) for field in wanted], schema=wanted)
+        trace = self.source.opened(partition.value)
+        if dataset in trace.datasets:
+            has = set(trace[dataset].columns)
+            rows = trace.events(dataset, select=[name for name in wanted.names if name in has], **self.source.of_rows)
+            yield from _batches(rows, wanted, trace.name)
+
+
+def _batches(rows: object, wanted: pyarrow.Schema, trace: str) -> Iterator[pyarrow.RecordBatch]:
+    for batch in pyarrow.RecordBatchReader.from_stream(rows):
+        yield pyarrow.RecordBatch.from_arrays([_column(batch, field, trace) for field in wanted], schema=wanted)
 
 
 def _column(batch: pyarrow.RecordBatch, field: pyarrow.Field, trace: str) -> pyarrow.Array:

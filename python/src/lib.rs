@@ -43,7 +43,7 @@ mod _native {
     #[pymodule_export]
     use crate::schema::{schema_export, schema_import, schema_list, schema_lock, schema_show};
     #[pymodule_export]
-    use crate::steps::{commit, convert_partition, plan};
+    use crate::steps::{commit, convert_partition, part_rows, plan};
     #[pymodule_export]
     use crate::trace::{Trace, open};
 }

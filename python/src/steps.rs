@@ -8,11 +8,14 @@ use batch::keywords::{self, Arguments};
 use batch::schemas::LoadedSchemas;
 use batch::{Batch, Inputs};
 use conversion::convert::Outcome;
+use conversion::job::part_stream::PlannedPart;
 use conversion::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptions};
 use pyo3::prelude::*;
 
 use crate::convert::asked;
 use crate::errors::{Failure, exception};
+use crate::rows::{Rows, Source};
+use crate::trace::as_strs;
 use crate::work::{State, wait};
 
 /// A trace that was planned: its name, its plan, how many partitions that has; or, of a trace without a plan, what became of it.
@@ -91,6 +94,27 @@ pub(crate) fn convert_partition(
         PartOutcome::Converted { rows } => Ok(Some(rows)),
         PartOutcome::AlreadyConverted => Ok(None),
     })
+}
+
+/// The rows of a dataset in a partition of a plan, which is there as long as they are read.
+#[pyfunction]
+pub(crate) fn part_rows(
+    py: Python<'_>,
+    plan: PathBuf,
+    number: u32,
+    dataset: String,
+    select: Option<Vec<String>>,
+    arguments: Arguments,
+) -> PyResult<Rows> {
+    let rows = py.detach(|| {
+        let part = PlannedPart::open(&plan, number, step_options(arguments)?)?;
+        let schema = part.projected(&dataset, as_strs(select.as_deref()).as_deref())?;
+        Ok(Rows::new(schema, move || {
+            let stream = part.stream(&dataset, as_strs(select.as_deref()).as_deref())?;
+            Ok(Source::Events(Box::new(stream)))
+        }))
+    });
+    rows.map_err(|error| exception(py, error))
 }
 
 /// Publishes the trace of a plan; gives back its folder, and what became of it.

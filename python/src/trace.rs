@@ -152,6 +152,7 @@ impl Trace {
     }
 }
 
-fn as_strs(names: Option<&[String]>) -> Option<Vec<&str>> {
+/// Names as they are asked for.
+pub(crate) fn as_strs(names: Option<&[String]>) -> Option<Vec<&str>> {
     names.map(|names| names.iter().map(String::as_str).collect())
 }

@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 import unittest
@@ -226,6 +227,22 @@ class Source(unittest.TestCase):
         files = self.parquet(out, "Kernel-EventTrace").select(*names)
         self.assertGreater(self.same(frame, files), 5)
         self.assertEqual(frame.select("trace").distinct().count(), 3)
+
+    def test_a_large_trace_has_several_partitions(self):
+        trace = os.path.join(support.corpus_or_skip(), "filtrace-diskio.etl")
+        counts = []
+        for dataset in ("Kernel-DiskIo", "Kernel-Image"):
+            whole, cut = self.read(trace, dataset), self.read(trace, dataset, partition_bytes="100KiB")
+            self.assertEqual(cut.schema, whole.schema)
+            self.assertGreater(cut.rdd.getNumPartitions(), 1)
+            counts.append(self.same(cut, whole))
+        self.assertGreater(min(counts), 10)
+        filtered = {"start": "+2s", "pid": "11112", "cpu": "3,6", "select": "seq,process_id,stack"}
+        whole, cut = self.read(trace, "Kernel-DiskIo", **filtered), self.read(trace, "Kernel-DiskIo", partition_bytes="100KiB", **filtered)
+        self.assertGreater(self.same(cut, whole), 0)
+        self.assertEqual(self.read(trace, "Kernel-DiskIo", partition_bytes="100KiB", pid="nobody.exe").count(), 0)
+        # What a plan takes on the way is gone.
+        self.assertEqual(glob.glob(os.path.join(tempfile.gettempdir(), "etl2parquet-*", "job.json")), [])
 
     def test_filters_and_columns_are_options(self):
         frame = self.read(support.EXAMPLE, "Kernel-Thread", cpu="1,3", start="2026-03-02T09:00:03.5Z", select="cpu, timestamp_ns")

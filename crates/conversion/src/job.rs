@@ -1,6 +1,7 @@
 //! The corridor from inputs to a published trace: survey, plan, convert, commit.
 
 mod memory_gate;
+pub mod part_stream;
 mod plan_folder;
 mod prepare;
 mod records;

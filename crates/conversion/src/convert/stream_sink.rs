@@ -33,8 +33,11 @@ pub struct GroupReader {
 /// In which order row groups are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupOrder {
-    /// Those of one table, in the order of their rows.
-    OfRows,
+    /// Those of one table, in the order of their rows, from the partition with this number on.
+    OfRows {
+        /// The partition.
+        from: u32,
+    },
     /// Those of all tables, as they are made.
     AsMade,
 }
@@ -66,11 +69,12 @@ pub struct SentPart {
 }
 
 impl StreamSink {
-    /// A sink, and the reader of what is sent through it. The partitions have the numbers from 0 on.
+    /// A sink, and the reader of what is sent through it.
     pub fn new(order: GroupOrder) -> (StreamSink, GroupReader) {
         let (sender, receiver) = channel();
         let (early, ended) = (BTreeMap::new(), BTreeMap::new());
-        (StreamSink(sender), GroupReader { receiver, order, next: (0, 0), early, ended })
+        let from = if let GroupOrder::OfRows { from } = order { from } else { 0 };
+        (StreamSink(sender), GroupReader { receiver, order, next: (from, 0), early, ended })
     }
 
     fn send(&self, sent: Sent) -> Result<()> {

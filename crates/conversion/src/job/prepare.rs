@@ -23,6 +23,9 @@ use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, part
 use crate::stacks::{self, Stacks};
 use crate::survey::{self, DescriptiveEvents, FileFacts, FileSurvey, Issue, SurveyOptions};
 
+/// Rows of the row groups of a stream: what a reader waits for before the first batch.
+pub(super) const STREAM_ROWS: u32 = 1 << 17;
+
 /// Opens the inputs of a recording; what is packed is unpacked beside the output where nothing else is said.
 pub(super) fn inputs(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Inputs> {
     let addresses: Vec<Address> = job.inputs.iter().map(|input| input.address.clone()).collect();

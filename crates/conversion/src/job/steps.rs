@@ -10,7 +10,7 @@ use base::resources::pool;
 use base::resources::{default_memory, default_threads};
 use columnar::dataset::rows_in_footer;
 use columnar::output::folder::{plan_name, trace_folder};
-use columnar::output::{CommitRecord, IfExists, LocalFolder, LocalStore, Output, PlanOutput, StagedName};
+use columnar::output::{CommitRecord, IfExists, LocalFolder, LocalStore, Output, PlanOutput, StagedName, Store};
 use etl::input::{InputId, Inputs, OpenOptions};
 use schema::extend::Additions;
 use spill::SpillSpace;
@@ -32,7 +32,7 @@ use crate::convert::report_check::ReportRules;
 use crate::convert::{ConvertOptions, LockFrom};
 use crate::convert::{JobProgress, Outcome, Recording, Stage, Surveyed};
 use crate::dimensions::Owners;
-use crate::plan::{PartitionView, PlanFile, PlannedInputs, Segment};
+use crate::plan::{CompiledFilter, PartitionView, PlanFile, PlannedInputs, Segment};
 use crate::stacks::Stacks;
 use crate::survey::{FileFacts, SurveyResult};
 
@@ -230,37 +230,75 @@ fn convert_stored(
     options: &StepOptions,
     progress: &dyn JobProgress,
 ) -> Result<PartOutcome> {
-    let (pool, partition) = (pool(options.threads)?, stored.partition(number)?);
-    let (plan, space) = (place.output.files(), &place.space);
-    let segments = stored.segments(plan, partition, space, progress)?;
-    let inputs = planned_inputs(&stored, &segments, &options.open.or_in(&place.out), progress)?;
-    progress.stage(Stage::Convert { events: partition.events });
-    let planned = PlannedInputs::new(stored.plan.inputs.clone(), &inputs);
-    let view = PartitionView { inputs: &planned, partition, segments: &segments };
-    let dimensions = stored.job.dimensions.read_owners(plan, space, progress)?;
-    let stacks = match &stored.job.stacks {
-        Some(stacks) => stacks.read(plan, number, space, progress)?,
-        None => Stacks::default(),
+    let (pool, files) = (pool(options.threads)?, Arc::clone(&place.output) as Arc<dyn Output>);
+    let open = options.open.or_in(&place.out);
+    let part = StoredPart {
+        stored: &stored,
+        number,
+        plan: place.output.files(),
+        space: &place.space,
+        open: &open,
+        filter: None,
     };
-    let conversion = Conversion {
-        plan: &stored.plan.result,
-        filter: stored.plan.result.filter.as_ref(),
-        inputs: &planned,
-        owners: &Owners::of(&dimensions),
-        stacks: &stacks,
-        options: &stored.job.write,
-        memory: options.memory,
-        space,
-    };
-    let files = Arc::clone(&place.output) as Arc<dyn Output>;
-    let mut reports = conversion.write(Threads::Pool(&pool), &[view], &files, progress)?;
+    let mut reports = part.convert(options.memory, progress, |conversion, view| {
+        conversion.write(Threads::Pool(&pool), &[view], &files, progress)
+    })?;
     let report = reports.pop().unwrap_or_default();
-    view.check_unchanged()?;
     let rows = report.files.iter().map(|file| file.rows).sum();
     let report = StoredReport { plan: stored.hash, attempt: place.output.attempt().to_owned(), report };
     let text = report.to_text()?;
     let is_first = place.output.vouch_first(&plan_folder::report_file(number), &text, progress)?;
     Ok(if is_first { PartOutcome::Converted { rows } } else { PartOutcome::AlreadyConverted })
+}
+
+/// A partition of a plan that has been read, and where its parts are.
+pub(super) struct StoredPart<'a> {
+    pub stored: &'a StoredPlan,
+    pub number: u32,
+    /// The folder of the plan.
+    pub plan: &'a dyn Store,
+    /// For what does not fit into memory.
+    pub space: &'a SpillSpace,
+    /// How members of containers are had.
+    pub open: &'a OpenOptions,
+    /// Which events become rows, if not all that the plan leaves.
+    pub filter: Option<&'a CompiledFilter>,
+}
+
+impl StoredPart<'_> {
+    /// Reads what the conversion of the partition needs, and has `work` do it.
+    pub(super) fn convert<T>(
+        &self,
+        memory: u64,
+        progress: &dyn JobProgress,
+        work: impl FnOnce(&Conversion<'_>, PartitionView<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let StoredPart { stored, number, plan, space, open, filter } = *self;
+        let partition = stored.partition(number)?;
+        let segments = stored.segments(plan, partition, space, progress)?;
+        let inputs = planned_inputs(stored, &segments, open, progress)?;
+        progress.stage(Stage::Convert { events: partition.events });
+        let planned = PlannedInputs::new(stored.plan.inputs.clone(), &inputs);
+        let view = PartitionView { inputs: &planned, partition, segments: &segments };
+        let dimensions = stored.job.dimensions.read_owners(plan, space, progress)?;
+        let stacks = match &stored.job.stacks {
+            Some(stacks) => stacks.read(plan, number, space, progress)?,
+            None => Stacks::default(),
+        };
+        let conversion = Conversion {
+            plan: &stored.plan.result,
+            filter: filter.or(stored.plan.result.filter.as_ref()),
+            inputs: &planned,
+            owners: &Owners::of(&dimensions),
+            stacks: &stacks,
+            options: &stored.job.write,
+            memory,
+            space,
+        };
+        let done = work(&conversion, view)?;
+        view.check_unchanged()?;
+        Ok(done)
+    }
 }
 
 /// The inputs of a plan; of members of containers those that lie in a segment are had.

@@ -45,8 +45,8 @@ struct OpenGroup {
 /// What the rows of a stream are made of.
 #[derive(Debug)]
 pub(super) enum Projections {
-    /// Columns of one table, in the order of its rows.
-    Of(Projection),
+    /// Columns of one table, in the order of its rows, from a partition on.
+    Of { projection: Projection, from: u32 },
     /// The same columns of each table, by its number; the row groups come as they are made.
     OfAll(Vec<Projection>),
 }
@@ -54,14 +54,14 @@ pub(super) enum Projections {
 impl Projections {
     fn of(&self, table: u32) -> &Projection {
         match self {
-            Projections::Of(projection) => projection,
+            Projections::Of { projection, .. } => projection,
             Projections::OfAll(all) => &all[table as usize],
         }
     }
 
     fn order(&self) -> GroupOrder {
         match self {
-            Projections::Of(_) => GroupOrder::OfRows,
+            Projections::Of { from, .. } => GroupOrder::OfRows { from: *from },
             Projections::OfAll(_) => GroupOrder::AsMade,
         }
     }

@@ -12,7 +12,7 @@ use etl::input::Inputs;
 use rayon::ThreadPool;
 use spill::SpillSpace;
 
-use super::prepare::{self, Gathered};
+use super::prepare::{self, Gathered, STREAM_ROWS};
 use super::stream::{EventStream, Projections};
 use crate::commit::account;
 use crate::convert::ConvertOptions;
@@ -29,9 +29,6 @@ use crate::survey::{DescriptiveEvents, FileFacts, FileSurvey};
 use crate::table::HeaderColumn;
 use crate::table::batches::{Filled, Projection};
 use crate::views::common;
-
-/// Rows of the row groups of a stream: what a reader waits for before the first batch.
-const STREAM_ROWS: u32 = 1 << 17;
 
 /// A recording that was surveyed and planned: what is in it is known, and its events can be read as often as one likes.
 ///
@@ -186,7 +183,7 @@ impl Trace {
         let schema = table_schema(table, &self.0.options.types);
         let projection = projection(&schema, columns, dataset)?;
         let schema = SchemaRef::clone(&projection.schema);
-        self.start(schema, Projections::Of(projection), slice::from_ref(table), filter)
+        self.start(schema, Projections::Of { projection, from: 0 }, slice::from_ref(table), filter)
     }
 
     /// The columns that the events of all datasets have, those of the view `all_events`: `provider`, which is the name of the
@@ -242,7 +239,7 @@ pub struct DatasetInfo<'a> {
     pub events: u64,
 }
 
-fn projection(schema: &Schema, columns: Option<&[&str]>, dataset: &str) -> Result<Projection> {
+pub(super) fn projection(schema: &Schema, columns: Option<&[&str]>, dataset: &str) -> Result<Projection> {
     let position = |name: &&str| {
         let names = schema.fields().iter().map(|field| field.name().as_str());
         schema.index_of(name).map_err(|_| absent(format!("{dataset} has no column {name}"), name, names))

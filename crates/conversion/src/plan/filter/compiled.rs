@@ -46,6 +46,18 @@ impl CompiledFilter {
         }
     }
 
+    /// A filter that passes of these shapes what this one passes, and nothing of others.
+    #[must_use]
+    pub fn of_shapes(self, shapes: &[u32]) -> CompiledFilter {
+        let mut decisions = vec![ShapeDecision::Fail; self.decisions.len()];
+        for &shape in shapes {
+            if let Some(decision) = self.decisions.get(shape as usize) {
+                decisions[shape as usize] = *decision;
+            }
+        }
+        CompiledFilter { decisions, ..self }
+    }
+
     /// Decides on a shape by what is known of it; says whether any of its events can pass.
     pub fn decide(&mut self, shape: u32, info: &ShapeInfo<'_>) -> bool {
         let (first, last) = info.range;
