@@ -61,8 +61,9 @@ def tearDownModule():
 
 
 def executors():
-    """The workers' processes."""
-    found = subprocess.run(["pgrep", "-f", "CoarseGrainedExecutorBackend"], capture_output=True, text=True, check=False).stdout
+    """The processes of this session's workers: its driver listens on a port of its own."""
+    port = SESSION.sparkContext.getConf().get("spark.driver.port")
+    found = subprocess.run(["pgrep", "-f", f"CoarseGrainedExecutorBackend .*@127.0.0.1:{port} "], capture_output=True, text=True, check=False).stdout
     return [int(line) for line in found.split()]
 
 
