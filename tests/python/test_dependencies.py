@@ -5,7 +5,7 @@ import unittest
 
 import support
 
-ALONE = ("etl2parquet-python", "etl2parquet-duckdb")
+ALONE = ("etl2parquet-python", "etl2parquet-duckdb", "etl2parquet-fuzz")
 
 
 def features(*arguments):
