@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 #: The column with the name of the trace, which the rows of converted traces have in Spark, too.
 TRACE = "trace"
 
-
 #: Files of a plan that are about one of its partitions end with its number.
 OF_PART = re.compile(r"-(\d{5})$")
 

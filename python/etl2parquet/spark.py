@@ -196,8 +196,8 @@ def _convert_planned(spark: SparkSession, run: _Run, planned: list[tuple[_Job, d
             trace = {"trace": job.name, "status": "failed", "reason": error, "result": None}
             came.append({"code": code, "document": {"traces": [trace], "errors": [error], "quarantined": [], "input_bytes": 0, "output_bytes": 0}})
         else:
-            arguments = _for_jobs(run, [job]).arguments
-            code, text, *_ = _native.commit_recording(job.recording, end["plan"], run.out, arguments, None)
+            # What becomes of a trace that is there already, the plan has decided.
+            code, text, *_ = _native.commit_recording(job.recording, end["plan"], run.out, run.arguments, None)
             came.append({"code": code, "document": json.loads(text)})
     return came
 
@@ -206,7 +206,7 @@ def _merged(document: dict[str, Any], code: int, ends: list[dict[str, Any]]) -> 
     """The summary of the run, from that of the driver, which has begun no trace, and those of all tasks."""
     documents = [end["document"] for end in ends]
     traces = {trace["trace"]: trace for one in documents for trace in one["traces"]}
-    document["traces"] = [traces[trace["trace"]] for trace in document["traces"]]
+    document["traces"] = [traces.get(trace["trace"], trace) for trace in document["traces"]]
     for end in document["inputs"]:
         end["status"] = traces[end["trace"]]["status"] if end["trace"] in traces else end["status"]
     for one in documents:

@@ -47,8 +47,8 @@ impl Listed {
 /// A schema file beside the traces: its name, and where it is.
 type Beside = Vec<(String, PathBuf)>;
 
-/// What a run is to convert: each recording with its name, and its bytes; the schemas beside them; and how the run would end if
-/// none of them were converted.
+/// What a run is to convert: each recording with its name, and its bytes, none where a bad input has ended the run; the schemas beside
+/// them; and how the run would end if none of them were converted.
 type Found = (Vec<(String, String, u64)>, Beside, (u8, String));
 
 /// Finds the recordings of a run.
@@ -67,7 +67,8 @@ pub(crate) fn recordings(
         let Inputs { jobs, schemas, .. } = batch.inputs()?;
         batch.convert_all(&jobs, &asked.convert, &Nobody);
         batch.end_summary();
-        let listed = jobs.iter().map(|job| {
+        let has_ended = batch.outcomes.is_stopped();
+        let listed = jobs.iter().filter(|_| !has_ended).map(|job| {
             let listed = Listed::of(job);
             Ok((job.name.clone(), json(&listed)?, listed.bytes()))
         });

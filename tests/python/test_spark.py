@@ -14,6 +14,7 @@ import threading
 import time
 import unittest
 import zipfile
+from functools import partial
 
 import engines
 import support
@@ -171,12 +172,21 @@ class Conversions(unittest.TestCase):
             (support.EXAMPLE, {"provider": "Nobody"}, etl2parquet.RefusedError),
             (support.EXAMPLE, {"fail_on": "loss"}, etl2parquet.RefusedError),
         ):
-            codes = []
-            for convert in (etl2parquet.convert, lambda *given, **options: etl2parquet.spark.convert(SESSION, *given, **options)):
+            ends = []
+            for convert in (etl2parquet.convert, partial(etl2parquet.spark.convert, SESSION)):
                 with self.assertRaises(kind) as raised:
-                    convert(given, support.temporary_folder("none"), **options)
-                codes.append(raised.exception.summary.exit_code)
-            self.assertEqual(codes[0], codes[1], (given, options))
+                    convert(given, out := support.temporary_folder("none"), **options)
+                self.assertEqual(glob.glob(os.path.join(out, "trace=*")), [])
+                ends.append(without_run(raised.exception.summary.document, out))
+            self.assertEqual(ends[0], ends[1], (given, options))
+        # One bad input decides over all others: none is converted.
+        ends = []
+        for convert in (etl2parquet.convert, partial(etl2parquet.spark.convert, SESSION)):
+            summary = convert(folder, out := support.temporary_folder("fail"), on_bad_input="fail")
+            self.assertEqual(glob.glob(os.path.join(out, "trace=*")), [])
+            ends.append(without_run(summary.document, out))
+        self.assertEqual(*ends)
+        self.assertEqual({trace["status"] for trace in ends[0]["traces"]}, {"not_begun"})
         out = support.convert([support.EXAMPLE], support.temporary_folder("there"))
         with self.assertRaises(etl2parquet.OutputError):
             etl2parquet.spark.convert(SESSION, support.EXAMPLE, out)

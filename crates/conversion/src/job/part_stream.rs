@@ -14,7 +14,7 @@ use super::plan_folder::StoredPlan;
 use super::prepare::STREAM_ROWS;
 use super::steps::{StepOptions, StoredPart};
 use super::stream::{EventStream, Projections};
-use super::trace::{absent, projection};
+use super::trace::{projection, table_of};
 use crate::convert::JobProgress;
 use crate::convert::stream_sink::StreamSink;
 use crate::convert::tables::table_schema;
@@ -75,10 +75,7 @@ impl PlannedPart {
 
 impl Part {
     fn table(&self, dataset: &str) -> Result<&PlannedTable> {
-        let tables = &self.stored.plan.result.tables;
-        let names = tables.iter().map(|table| table.dataset.as_str());
-        let found = tables.iter().find(|table| table.dataset == dataset);
-        found.ok_or_else(|| absent(format!("the plan has no dataset {dataset}"), dataset, names))
+        table_of(&self.stored.plan.result.tables, dataset)
     }
 
     fn send(&self, filter: &CompiledFilter, sink: StreamSink, progress: &dyn JobProgress) -> Result<()> {

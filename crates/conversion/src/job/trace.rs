@@ -221,10 +221,7 @@ impl Trace {
     }
 
     fn planned(&self, dataset: &str) -> Result<&PlannedTable> {
-        let tables = &self.0.surveyed.plan.tables;
-        let found = tables.iter().find(|table| table.dataset == dataset);
-        let names = tables.iter().map(|table| table.dataset.as_str());
-        found.ok_or_else(|| absent(format!("the trace has no dataset {dataset}"), dataset, names))
+        table_of(&self.0.surveyed.plan.tables, dataset)
     }
 }
 
@@ -237,6 +234,13 @@ pub struct DatasetInfo<'a> {
     pub provider_name: Option<&'a str>,
     /// How many events it has.
     pub events: u64,
+}
+
+/// The table of a dataset.
+pub(super) fn table_of<'a>(tables: &'a [PlannedTable], dataset: &str) -> Result<&'a PlannedTable> {
+    let found = tables.iter().find(|table| table.dataset == dataset);
+    let names = tables.iter().map(|table| table.dataset.as_str());
+    found.ok_or_else(|| absent(format!("the trace has no dataset {dataset}"), dataset, names))
 }
 
 pub(super) fn projection(schema: &Schema, columns: Option<&[&str]>, dataset: &str) -> Result<Projection> {
