@@ -1,5 +1,6 @@
 //! Published traces, read again: what their files say of themselves, and whether the files of many traces read as one table;
-//! whether they are still what was published ([`verify`]), and a page about each ([`report`]).
+//! whether they are still what was published ([`verify`]), what the addresses of their stacks lie in ([`frames`]), and a page about
+//! each ([`report`]).
 
 pub mod binding;
 mod columns;
@@ -7,6 +8,7 @@ mod compare;
 mod details;
 mod event;
 mod footer;
+pub mod frames;
 mod inspection;
 mod known_parts;
 mod lake;
@@ -16,6 +18,7 @@ pub mod report;
 mod rows;
 mod settle;
 mod sidecar;
+mod source;
 mod statements;
 mod table;
 mod trace;

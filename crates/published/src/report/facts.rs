@@ -10,17 +10,17 @@ use super::failures::exceptions;
 use super::interrupts::{Interrupts, interrupts};
 use super::io::{disk, network};
 use super::lanes::{Lanes, lanes};
-use super::modules::Modules;
 use super::pauses::{Pauses, pauses};
 use super::processes::{Processes, processes};
 use super::providers::{Providers, providers};
 use super::recorded::{Recorded, recorded};
 use super::samples::{CpuSamples, samples};
-use super::source::Source;
 use super::tally::Ranked;
 use super::waits::{Waits, waits};
 use super::who::Who;
 use crate::PublishedTrace;
+use crate::frames::Modules;
+use crate::source::Source;
 
 /// What is known of a trace.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use base::error::Result;
 use conversion::read_columns;
 
-use super::source::Source;
 use super::tally::{Ranked, Tally};
+use crate::source::Source;
 
 /// Events and types that are shown one by one.
 const MOST_NAMES: usize = 12;

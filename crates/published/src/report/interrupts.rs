@@ -7,9 +7,9 @@ use std::fmt;
 use base::error::Result;
 use conversion::read_columns;
 
-use super::modules::{AddressPlace, Modules};
-use super::source::Source;
 use super::tally::{Ranked, Tally};
+use crate::frames::{AddressPlace, Modules};
+use crate::source::Source;
 
 /// Runs that are kept, to take them out of the time of threads.
 const MOST_RUNS: usize = 1 << 21;

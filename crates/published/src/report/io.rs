@@ -4,9 +4,9 @@ use base::error::Result;
 use conversion::read_columns;
 
 use super::axis::Axis;
-use super::source::Source;
 use super::tally::{Amounts, Counters, Ranked, Tally};
 use super::who::Who;
+use crate::source::Source;
 
 /// Processes that are shown one by one.
 const MOST_PROCESSES: usize = 12;

@@ -11,7 +11,7 @@ use conversion::sidecar::{InputFacts, LossRow};
 use conversion::survey::loss::LossKind;
 
 use super::axis::{Axis, BINS};
-use super::source::Source;
+use crate::source::Source;
 
 /// Lanes that are shown.
 const MOST_LANES: usize = 64;

@@ -2,13 +2,12 @@
 //!
 //! ```text
 //! source ──► recorded, providers, lanes, cpu, interrupts, waits, samples, io, pauses ──► facts ──► sections ──► page
-//!            who, modules, areas, tally, axis                                          charts, hover, figures, html
+//!            who, frames, tally, axis                                                  charts, hover, figures, html
 //! ```
 //!
 //! Facts are plain data, added up batch by batch as the tables are read. The page is one file without a script that asks no
 //! network for anything; its size does not grow with the trace.
 
-mod areas;
 mod axis;
 mod charts;
 mod cpu;
@@ -23,7 +22,6 @@ mod interrupts;
 mod io;
 mod key_figures;
 mod lanes;
-mod modules;
 mod page;
 mod pauses;
 mod processes;
@@ -31,7 +29,6 @@ mod providers;
 mod recorded;
 mod samples;
 mod sections;
-mod source;
 mod tally;
 mod unit;
 mod waits;

@@ -6,9 +6,9 @@ use base::error::Result;
 use conversion::read_columns;
 
 use super::axis::Axis;
-use super::source::Source;
 use super::tally::{Ranked, Tally};
 use super::who::Who;
+use crate::source::Source;
 
 /// Marks that are kept, to bring them into order.
 const MOST_MARKS: usize = 1 << 21;

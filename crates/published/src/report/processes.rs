@@ -7,7 +7,7 @@ use conversion::read_columns;
 use conversion::sidecar::dimensions::ProcessRow;
 
 use super::axis::Axis;
-use super::source::Source;
+use crate::source::Source;
 
 /// Names that are shown.
 const MOST_SHOWN: usize = 20;

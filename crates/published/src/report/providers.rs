@@ -8,8 +8,8 @@ use conversion::read_columns;
 use conversion::sidecar::catalog::CatalogRow;
 
 use super::axis::Axis;
-use super::source::Source;
 use super::tally::{Ranked, Tally};
+use crate::source::Source;
 
 /// Providers that are shown one by one.
 const MOST_PROVIDERS: usize = 24;

@@ -8,7 +8,7 @@ use conversion::read_columns;
 use conversion::sidecar::{AnswerRow, InputFacts, IssueRow, StreamRow};
 use conversion::survey::{IssueCode, Severity};
 
-use super::source::Source;
+use crate::source::Source;
 
 /// Inputs that are shown.
 const MOST_INPUTS: usize = 16;

@@ -9,10 +9,10 @@ use conversion::sidecar::dimensions::MethodRow;
 use super::axis::Axis;
 use super::cpu::IDLE;
 use super::interrupts::Interrupt;
-use super::modules::{AddressPlace, Modules};
-use super::source::Source;
 use super::tally::{Ranked, Tally};
 use super::who::{Name, Who};
+use crate::frames::{AddressPlace, Modules};
+use crate::source::Source;
 
 /// Processes that are shown one by one.
 const MOST_PROCESSES: usize = 12;

@@ -6,9 +6,9 @@ use base::error::Result;
 use conversion::read_columns;
 
 use super::axis::Axis;
-use super::source::Source;
 use super::tally::{Ranked, Tally};
 use super::who::{Who, walked};
+use crate::source::Source;
 
 /// Threads that are off a processor at a time and kept.
 const MOST_THREADS: usize = 1 << 20;

@@ -7,7 +7,7 @@ use base::error::Result;
 use conversion::read_columns;
 use conversion::sidecar::dimensions::{ProcessRow, ThreadRow};
 
-use super::source::Source;
+use crate::source::Source;
 
 /// Spans of ids that are kept of each table; where there are more, the report says so.
 const MOST_SPANS: usize = 1 << 21;

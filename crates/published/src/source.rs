@@ -1,4 +1,4 @@
-//! A published trace as the report reads it: tables, row by row.
+//! A published trace as reports and look-ups read it: tables, row by row.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,10 +11,12 @@ use conversion::read_columns;
 use conversion::sidecar::SessionRow;
 use conversion::sidecar::read::{ReadRow, ReadSidecarRow};
 
-use crate::{PublishedTrace, Sidecar, TableFile};
+use super::sidecar::Sidecar;
+use super::table::TableFile;
+use super::trace::PublishedTrace;
 
-/// A trace and who waits for the report.
-pub(super) struct Source<'a> {
+/// A trace and who waits for what is read of it.
+pub(crate) struct Source<'a> {
     store: Arc<dyn Store>,
     /// What the trace says of itself.
     pub record: CommitRecord,
@@ -28,7 +30,7 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when one cannot be read.
-    pub(super) fn open(trace: &PublishedTrace, progress: &'a dyn Progress) -> Result<Source<'a>> {
+    pub(crate) fn open(trace: &PublishedTrace, progress: &'a dyn Progress) -> Result<Source<'a>> {
         let mut record = trace.record()?;
         record.files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut source = Source { store: Arc::clone(&trace.store), record, machines: HashMap::new(), progress };
@@ -39,7 +41,7 @@ impl<'a> Source<'a> {
     }
 
     /// The machine on which an event was recorded, by the number of its input; 0 where nothing distinguishes machines.
-    pub(super) fn machine(&self, input: Option<i64>) -> i64 {
+    pub(crate) fn machine(&self, input: Option<i64>) -> i64 {
         input.and_then(|input| self.machines.get(&input)).copied().unwrap_or(0)
     }
 
@@ -47,12 +49,12 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.
-    pub(super) fn sidecar<R: ReadSidecarRow>(&self, each: impl for<'b> FnMut(R::Row<'b>)) -> Result<()> {
+    pub(crate) fn sidecar<R: ReadSidecarRow>(&self, each: impl for<'b> FnMut(R::Row<'b>)) -> Result<()> {
         self.tables().rows::<R>(each)
     }
 
     /// The tables of the sidecar.
-    pub(super) fn tables(&self) -> Sidecar<'_> {
+    pub(crate) fn tables(&self) -> Sidecar<'_> {
         Sidecar::of(&*self.store, &self.record, self.progress)
     }
 
@@ -61,7 +63,7 @@ impl<'a> Source<'a> {
     }
 
     /// Whether there is a dataset.
-    pub(super) fn has_events(&self, name: &str) -> bool {
+    pub(crate) fn has_events(&self, name: &str) -> bool {
         self.files_of(name).next().is_some()
     }
 
@@ -70,7 +72,7 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.
-    pub(super) fn events<R: ReadRow>(&self, name: &str, each: impl for<'b> FnMut(R::Row<'b>)) -> Result<bool> {
+    pub(crate) fn events<R: ReadRow>(&self, name: &str, each: impl for<'b> FnMut(R::Row<'b>)) -> Result<bool> {
         self.read::<R>(self.files_of(name), each)?;
         Ok(self.has_events(name))
     }
@@ -79,10 +81,24 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when one cannot be read.
-    pub(super) fn all_events<R: ReadRow>(&self, mut each: impl for<'b> FnMut(&str, R::Row<'b>)) -> Result<()> {
+    pub(crate) fn all_events<R: ReadRow>(&self, mut each: impl for<'b> FnMut(&str, R::Row<'b>)) -> Result<()> {
         for file in &self.record.files {
             if let Some(name) = dataset(file) {
                 self.read::<R>([file].into_iter(), |row| each(name, row))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands over the rows of all files of events that have a column; of the others only the footer is read.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when one cannot be read.
+    pub(crate) fn events_with<R: ReadRow>(&self, column: &str, mut each: impl for<'b> FnMut(R::Row<'b>)) -> Result<()> {
+        for file in self.record.files.iter().filter(|file| dataset(file).is_some()) {
+            let table = TableFile::open(&*self.store, &file.path)?;
+            if table.has_column(column) {
+                table.rows::<R>(None, self.progress, &mut each)?;
             }
         }
         Ok(())

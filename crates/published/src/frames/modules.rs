@@ -9,23 +9,56 @@ use conversion::read_columns;
 use conversion::sidecar::dimensions::{ImageRow, MethodRow};
 
 use super::areas::{Area, Areas};
-use super::source::Source;
+use crate::source::Source;
 
-/// Spans of modules that are kept, and as many of methods; where there are more, the report says so.
+/// Spans of modules that are kept, and as many of methods; where there are more, [`Modules::left_out`] says so.
 const MOST_AREAS: usize = 1 << 20;
+
+/// Which module it is: what binaries and symbols are known by, as the table `images` of the sidecar has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ModuleId {
+    /// The name of its file, without folders.
+    pub file_name: Option<String>,
+    /// Time stamp of its headers.
+    pub time_stamp: Option<u32>,
+    /// Bytes in memory.
+    pub size: Option<i64>,
+    /// Name of its symbol file.
+    pub pdb_name: Option<String>,
+    /// GUID of its symbol file.
+    pub pdb_guid: Option<String>,
+    /// Age of its symbol file.
+    pub pdb_age: Option<u32>,
+}
+
+/// A file that is loaded as a module.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct ModuleFile {
+    path: Option<String>,
+    id: ModuleId,
+}
 
 /// Modules and methods of a trace.
 #[derive(Debug)]
-pub(super) struct Modules {
+pub(crate) struct Modules {
     images: Areas,
-    /// Paths and names, by what the areas of images mean.
-    names: Vec<(Option<String>, Option<String>)>,
+    /// What the areas of images mean.
+    files: Vec<ModuleFile>,
     methods: Areas,
+}
+
+/// The module that has an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// The number by which [`Modules::id`] has it.
+    pub module: u32,
+    /// Where it is loaded.
+    pub base: i64,
 }
 
 /// Whether and where an address was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum AddressPlace<'a> {
+pub(crate) enum AddressPlace<'a> {
     /// In a module of this name, or in one without.
     Module(Option<&'a str>),
     /// In a method of .NET, and in no module: compiled while the process ran, or of a module that the trace does not record.
@@ -37,7 +70,7 @@ pub(super) enum AddressPlace<'a> {
 impl Default for Modules {
     fn default() -> Modules {
         let none = || Areas::with_room_for(MOST_AREAS);
-        Modules { images: none(), names: Vec::new(), methods: none() }
+        Modules { images: none(), files: Vec::new(), methods: none() }
     }
 }
 
@@ -46,19 +79,18 @@ impl Modules {
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.
-    pub(super) fn read(source: &Source<'_>) -> Result<Modules> {
+    pub(crate) fn read(source: &Source<'_>) -> Result<Modules> {
         let mut modules = Modules::default();
-        let Modules { images, names, methods } = &mut modules;
-        let mut numbers = HashMap::<(Option<String>, Option<String>), u32>::new();
+        let Modules { images, files, methods } = &mut modules;
+        let mut numbers = HashMap::<ModuleFile, u32>::new();
         let mut rows = 0..=u32::MAX;
         source.sidecar::<Image<'_>>(|row| {
             let Some(area) = row.area(&mut rows) else { return };
-            let name = (row.path.map(str::to_owned), row.file_name.map(str::to_owned));
             // Names of what has no room are not kept either.
             let means = (!images.is_full()).then(|| {
-                *numbers.entry(name).or_insert_with_key(|name| {
-                    names.push(name.clone());
-                    u32::try_from(names.len() - 1).unwrap_or(u32::MAX)
+                *numbers.entry(row.file()).or_insert_with_key(|file| {
+                    files.push(file.clone());
+                    u32::try_from(files.len() - 1).unwrap_or(u32::MAX)
                 })
             });
             images.add(Area { means: means.unwrap_or(0), ..area });
@@ -75,31 +107,51 @@ impl Modules {
     }
 
     /// Where an address of a process of a machine lies: in its own modules, else in those of the kernel, else in its methods.
-    pub(super) fn at(&self, machine: i64, process: Option<i64>, address: i64, time: i64) -> AddressPlace<'_> {
-        let module = |process| self.module((machine, process), address, time);
-        let own = process.filter(|process| *process != 0).and_then(module);
-        own.or_else(|| module(0)).unwrap_or_else(|| {
-            let is_of_method = |process| self.methods.holding((machine, process), address, time).next().is_some();
-            if process.is_some_and(is_of_method) { AddressPlace::Method } else { AddressPlace::Nowhere }
-        })
+    pub(crate) fn at(&self, machine: i64, process: Option<i64>, address: i64, time: i64) -> AddressPlace<'_> {
+        if let Some(spot) = self.spot(machine, process, address, time) {
+            return AddressPlace::Module(self.id(spot.module).and_then(|id| id.file_name.as_deref()));
+        }
+        let method = process.and_then(|process| self.method((machine, process), address, time));
+        method.map_or(AddressPlace::Nowhere, |_| AddressPlace::Method)
+    }
+
+    /// The module that has an address of a process of a machine: one of its own, else of the kernel.
+    pub(crate) fn spot(&self, machine: i64, process: Option<i64>, address: i64, time: i64) -> Option<Spot> {
+        let of = |process| self.image((machine, process), address, time);
+        let own = process.filter(|process| *process != 0).and_then(of);
+        own.or_else(|| of(0))
+    }
+
+    /// Which module it is, by its number.
+    pub(crate) fn id(&self, module: u32) -> Option<&ModuleId> {
+        self.file(module).map(|file| &file.id)
+    }
+
+    /// Whether two spots are the same module at the same base, loaded once or again.
+    pub(crate) fn is_same(&self, one: Spot, other: Spot) -> bool {
+        one.base == other.base && (one.module == other.module || self.id(one.module) == self.id(other.module))
     }
 
     /// The method of a process of a machine that has an address, as the number of its row; of several the one that was loaded last.
-    pub(super) fn method(&self, process: (i64, i64), address: i64, time: i64) -> Option<u32> {
+    pub(crate) fn method(&self, process: (i64, i64), address: i64, time: i64) -> Option<u32> {
         let holding = self.methods.holding(process, address, time);
         holding.min_by_key(|area| (Reverse((area.from, area.base)), area.means)).map(|area| area.means)
     }
 
     /// The module of a process that has an address; of several the one that was loaded last.
-    fn module(&self, process: (i64, i64), address: i64, time: i64) -> Option<AddressPlace<'_>> {
-        let names = |area: &Area| self.names.get(usize::try_from(area.means).ok()?);
+    fn image(&self, process: (i64, i64), address: i64, time: i64) -> Option<Spot> {
+        let path = |area: &Area| self.file(area.means).map(|file| &file.path);
         let holding = self.images.holding(process, address, time);
-        let last = holding.min_by_key(|area| (Reverse((area.from, area.base)), names(area).map(|(path, _)| path)))?;
-        Some(AddressPlace::Module(names(last).and_then(|(_, name)| name.as_deref())))
+        let last = holding.min_by_key(|area| (Reverse((area.from, area.base)), path(area)))?;
+        Some(Spot { module: last.means, base: last.base })
     }
 
-    /// Spans of modules and methods that the report had no room for.
-    pub(super) fn left_out(&self) -> u64 {
+    fn file(&self, number: u32) -> Option<&ModuleFile> {
+        self.files.get(usize::try_from(number).ok()?)
+    }
+
+    /// Spans of modules and methods that there was no room for.
+    pub(crate) fn left_out(&self) -> u64 {
         self.images.left_out().saturating_add(self.methods.left_out())
     }
 }
@@ -136,33 +188,58 @@ areas! {
     Image<'b> of ImageRow<'static> {
         path: Option<&'b str>,
         file_name: Option<&'b str>,
+        time_stamp: Option<u32>,
+        pdb_name: Option<&'b str>,
+        pdb_guid: Option<&'b str>,
+        pdb_age: Option<u32>,
     }
     /// A body of a method.
     Method of MethodRow<'static> {}
+}
+
+impl Image<'_> {
+    fn file(&self) -> ModuleFile {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        let id = ModuleId {
+            file_name: owned(self.file_name),
+            time_stamp: self.time_stamp,
+            size: self.size,
+            pdb_name: owned(self.pdb_name),
+            pdb_guid: owned(self.pdb_guid),
+            pdb_age: self.pdb_age,
+        };
+        ModuleFile { path: owned(self.path), id }
+    }
+}
+
+/// Some modules and methods of process 7 and of the kernel.
+#[cfg(test)]
+pub(super) fn made() -> Modules {
+    let mut modules = Modules::default();
+    let named = |name: Option<&str>| {
+        let id = ModuleId { file_name: name.map(str::to_owned), ..ModuleId::default() };
+        ModuleFile { path: id.file_name.clone(), id }
+    };
+    let elsewhere = ModuleFile { path: Some("elsewhere".to_owned()), ..named(Some("b.dll")) };
+    modules.files = vec![named(Some("a.dll")), named(Some("b.dll")), named(None), elsewhere];
+    let area = |process, base, size, from, to, means| Area { process: (0, process), base, size, from, to, means };
+    modules.images.add(area(7, 0x1000, 0x100, 0, 50, 0));
+    modules.images.add(area(7, 0x1000, 0x080, 50, 90, 1));
+    modules.images.add(area(7, 0x1020, 0x010, 0, 90, 1));
+    modules.images.add(area(0, -0x8000, 0x1000, 0, 90, 2));
+    modules.methods.add(area(7, 0x10c0, 0x80, 0, 90, 4));
+    modules.methods.add(area(7, -0x8000, 0x10, 0, 90, 5));
+    modules.settle();
+    modules
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn modules() -> Modules {
-        let mut modules = Modules::default();
-        let name = |name: Option<&str>| (name.map(str::to_owned), name.map(str::to_owned));
-        modules.names = vec![name(Some("a.dll")), name(Some("b.dll")), name(None)];
-        let area = |process, base, size, from, to, means| Area { process: (0, process), base, size, from, to, means };
-        modules.images.add(area(7, 0x1000, 0x100, 0, 50, 0));
-        modules.images.add(area(7, 0x1000, 0x080, 50, 90, 1));
-        modules.images.add(area(7, 0x1020, 0x010, 0, 90, 1));
-        modules.images.add(area(0, -0x8000, 0x1000, 0, 90, 2));
-        modules.methods.add(area(7, 0x10c0, 0x80, 0, 90, 4));
-        modules.methods.add(area(7, -0x8000, 0x10, 0, 90, 5));
-        modules.settle();
-        modules
-    }
-
     #[test]
     fn an_address_lies_in_the_module_that_was_there() {
-        let modules = modules();
+        let modules = made();
         let at = |process, address, time| modules.at(0, process, address, time);
         assert_eq!(at(Some(7), 0x10bf, 49), AddressPlace::Module(Some("a.dll")));
         assert_eq!((at(Some(7), 0x10bf, 50), at(Some(7), 0xfff, 5)), (AddressPlace::Nowhere, AddressPlace::Nowhere));
@@ -178,7 +255,7 @@ mod tests {
 
     #[test]
     fn an_address_in_a_method_and_a_module_lies_in_the_module() {
-        let modules = modules();
+        let modules = made();
         let at = |process, address, time| modules.at(0, process, address, time);
         assert_eq!(
             (at(Some(7), 0x10c0, 49), at(Some(7), 0x10c0, 50)),

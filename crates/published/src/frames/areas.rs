@@ -7,7 +7,7 @@ const MOST_TRIED: usize = 4096;
 
 /// Bytes of a process's memory for a time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Area {
+pub(crate) struct Area {
     /// The process: its machine and its id.
     pub process: (i64, i64),
     /// The first address, as the bits of 64.
@@ -36,7 +36,7 @@ impl Area {
 
 /// Areas, as many as there is room for.
 #[derive(Debug)]
-pub(super) struct Areas {
+pub(crate) struct Areas {
     /// By process and base, once settled.
     rows: Vec<Area>,
     /// For each the furthest end of it and those of its process before it.
@@ -47,17 +47,17 @@ pub(super) struct Areas {
 
 impl Areas {
     /// None yet, and so many at most.
-    pub(super) fn with_room_for(most: usize) -> Areas {
+    pub(crate) fn with_room_for(most: usize) -> Areas {
         Areas { rows: Vec::new(), reach: Vec::new(), most, left_out: 0 }
     }
 
     /// Whether there is room for no more.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.rows.len() >= self.most
     }
 
     /// Adds one, if there is room.
-    pub(super) fn add(&mut self, area: Area) {
+    pub(crate) fn add(&mut self, area: Area) {
         if self.is_full() {
             self.left_out = self.left_out.saturating_add(1);
         } else {
@@ -66,7 +66,7 @@ impl Areas {
     }
 
     /// Puts them in order, when all are there.
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.rows.sort_by_key(|area| (area.process, area.base));
         let mut before: Option<((i64, i64), i64)> = None;
         let furthest = self.rows.iter().map(|area| {
@@ -79,7 +79,7 @@ impl Areas {
     }
 
     /// Those of a process that hold an address at a time, that of the highest base first.
-    pub(super) fn holding(&self, process: (i64, i64), address: i64, time: i64) -> impl Iterator<Item = &Area> {
+    pub(crate) fn holding(&self, process: (i64, i64), address: i64, time: i64) -> impl Iterator<Item = &Area> {
         let behind = self.rows.partition_point(|area| (area.process, area.base) <= (process, address));
         let before = iter::zip(&self.rows, &self.reach).take(behind).rev().take(MOST_TRIED);
         let near = before.take_while(move |(area, reach)| area.process == process && **reach > address);
@@ -87,7 +87,7 @@ impl Areas {
     }
 
     /// How many had no room.
-    pub(super) fn left_out(&self) -> u64 {
+    pub(crate) fn left_out(&self) -> u64 {
         self.left_out
     }
 }

@@ -1,0 +1,24 @@
+//! What the addresses of stacks lie in: which module of which identity, at which offset, or which method of .NET.
+//!
+//! ```text
+//! source ──► modules (areas) ──┐
+//!        └─► stacks ───────────┴─► place ──► needed
+//! ```
+//!
+//! A stack is innermost first. Of its leaf, and of the first frame of the program directly behind one of the kernel, the address itself
+//! is looked up: the processor was there. All other frames are where calls return to, which may lie behind the end of the function
+//! that called: of these the address before is looked up. The kernel's addresses are those with the highest bit.
+//!
+//! What is not known has a reason of its own and is never guessed.
+
+mod areas;
+mod modules;
+mod names;
+mod needed;
+mod place;
+mod stacks;
+
+pub use modules::ModuleId;
+pub(crate) use modules::{AddressPlace, Modules};
+pub use names::{Names, NoNames};
+pub use needed::{Needed, NeededModule, needed};

@@ -1,0 +1,143 @@
+//! What the stacks of a trace need of symbols: which addresses of which modules, and how often.
+
+use std::collections::{BTreeMap, HashMap};
+
+use base::error::Result;
+use base::progress::Progress;
+use conversion::read_columns;
+
+use super::modules::{ModuleId, Modules};
+use super::place::{Place, frames};
+use super::stacks::{Owner, StackCell, Stacks};
+use crate::PublishedTrace;
+use crate::source::Source;
+
+/// What the stacks of a trace lie in.
+///
+/// `frames` is the sum of `in_modules`, `in_methods`, `unknown` and `left_out`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needed {
+    /// The modules, those with most frames first, of equal ones in the order of their identities.
+    pub modules: Vec<NeededModule>,
+    /// Frames of all events: each of every stack that occurs.
+    pub frames: u64,
+    /// Those of them that lie in a module, within a method of .NET or not.
+    pub in_modules: u64,
+    /// Those in a method of .NET that lies in no module.
+    pub in_methods: u64,
+    /// Those of which nobody knows where they lie.
+    pub unknown: u64,
+    /// Those of stacks that there was no room for.
+    pub left_out: u64,
+}
+
+/// The addresses of a module that stacks lie at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeededModule {
+    /// Which it is.
+    pub module: ModuleId,
+    /// How many frames of events have a relative address: where a frame executes or calls, in bytes behind the base of the module.
+    pub addresses: BTreeMap<u32, u64>,
+}
+
+impl NeededModule {
+    /// Frames of events in it.
+    pub fn frames(&self) -> u64 {
+        self.addresses.values().fold(0, |sum, frames| sum.saturating_add(*frames))
+    }
+}
+
+read_columns! {
+    /// A stack of an event.
+    struct StackEvent<'b> {
+        time: Option<i64> = "timestamp_ns",
+        process: Option<i64> = "process_id",
+        input: Option<i64> = "input",
+        id: Option<i64> = "stack_id",
+        addresses: StackCell<'b> = "stack",
+    }
+}
+
+/// Reads all stacks of a trace, and what they lie in. Memory is that of the different stacks, of which 2,097,152 with
+/// 33,554,432 addresses are kept, and of 1,048,576 modules in processes and as many methods.
+///
+/// # Errors
+/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when the trace cannot be read;
+/// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
+pub fn needed(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Needed> {
+    let source = Source::open(trace, progress)?;
+    let mut stacks = Stacks::default();
+    source.events_with::<StackEvent<'_>>("stack", |row| {
+        let StackEvent { time: Some(time), id: Some(id), addresses: StackCell(Some(addresses)), process, input } = row
+        else {
+            return;
+        };
+        stacks.add(Owner { machine: source.machine(input), process }, time, id, addresses);
+    })?;
+    let mut sums = Needed { left_out: stacks.left_out(), frames: stacks.left_out(), ..Needed::default() };
+    if stacks.iter().next().is_none() {
+        return Ok(sums);
+    }
+    let modules = Modules::read(&source)?;
+    let mut addresses = HashMap::<u32, BTreeMap<u32, u64>>::new();
+    for stack in stacks.iter() {
+        for frame in frames(&modules, stack) {
+            add(&mut sums.frames, stack.count);
+            match frame.place {
+                Place::Module { module, offset } => {
+                    add(&mut sums.in_modules, stack.count);
+                    if let Ok(offset) = u32::try_from(offset) {
+                        add(addresses.entry(module).or_default().entry(offset).or_default(), stack.count);
+                    }
+                }
+                Place::Method => add(&mut sums.in_methods, stack.count),
+                Place::Unknown(_) => add(&mut sums.unknown, stack.count),
+            }
+        }
+    }
+    sums.modules = by_identity(&modules, addresses);
+    Ok(sums)
+}
+
+fn add(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
+}
+
+/// The addresses of all modules of an identity, wherever their files lie.
+fn by_identity(modules: &Modules, addresses: HashMap<u32, BTreeMap<u32, u64>>) -> Vec<NeededModule> {
+    let mut by_identity = BTreeMap::<&ModuleId, BTreeMap<u32, u64>>::new();
+    for (module, addresses) in addresses {
+        let Some(id) = modules.id(module) else { continue };
+        let sums = by_identity.entry(id).or_default();
+        addresses.into_iter().for_each(|(address, frames)| add(sums.entry(address).or_default(), frames));
+    }
+    let needed = by_identity.into_iter().map(|(id, addresses)| NeededModule { module: id.clone(), addresses });
+    let mut needed: Vec<NeededModule> = needed.collect();
+    needed.sort_by_key(|module| std::cmp::Reverse(module.frames()));
+    needed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::modules::made;
+    use super::*;
+
+    #[test]
+    fn files_of_one_identity_are_one_module() {
+        let modules = made();
+        let addresses = |of: &[(u32, u64)]| of.iter().copied().collect::<BTreeMap<u32, u64>>();
+        // In `made`, 0 is a.dll, 1 and 3 are b.dll in two folders.
+        let found = by_identity(
+            &modules,
+            HashMap::from([
+                (0, addresses(&[(5, 1)])),
+                (1, addresses(&[(5, 1), (7, 2)])),
+                (3, addresses(&[(5, 4)])),
+                (9, addresses(&[(1, 1)])),
+            ]),
+        );
+        let shown: Vec<_> = found.iter().map(|one| (one.module.file_name.as_deref(), one.frames())).collect();
+        assert_eq!(shown, [(Some("b.dll"), 7), (Some("a.dll"), 1)]);
+        assert_eq!(found[0].addresses, addresses(&[(5, 5), (7, 2)]));
+    }
+}
