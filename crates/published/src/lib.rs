@@ -20,6 +20,7 @@ mod settle;
 mod sidecar;
 mod source;
 mod statements;
+mod symbols;
 mod table;
 mod trace;
 pub mod verify;

@@ -8,6 +8,7 @@ use columnar::output::{LocalStore, Store};
 use conversion::views::{Dialect, Extent, Script, Statements, Traces};
 
 use super::lake::lake;
+use super::symbols;
 use super::trace::published;
 
 /// The views of a trace, or of a folder with traces.
@@ -21,12 +22,13 @@ pub fn statements(path: &Path, dialect: Dialect, extent: Extent) -> Result<State
         _ => None,
     };
     let lake = lake(&traces, one.is_none().then_some(&LocalStore::new(path) as &dyn Store))?;
-    let (root, traces) = match &one {
+    let (local, traces) = match &one {
         Some((folder, name)) => (folder.clone(), Traces::One(name)),
         None => (absolute(path), Traces::Many),
     };
-    let root = root.display().to_string().replace('\\', "/");
-    Ok(Script { dialect, lake: &lake, root: &root, traces, extent }.statements())
+    let beside = symbols::patterns(&LocalStore::new(&local));
+    let root = local.display().to_string().replace('\\', "/");
+    Ok(Script { dialect, lake: &lake, root: &root, traces, extent, beside: &beside }.statements())
 }
 
 /// The folder around a trace, and the trace's own name.

@@ -33,7 +33,14 @@ pub(super) fn write(
     let (lake, traces) = (lake(target, facts, tables), format!("trace={}", facts.trace));
     let scripts = [("sidecar/views.sql", Dialect::DuckDb), ("sidecar/views.spark.sql", Dialect::Spark)];
     let write = |(path, dialect)| {
-        let script = Script { dialect, lake: &lake, root: ROOT, traces: Traces::One(&traces), extent: Extent::Short };
+        let script = Script {
+            dialect,
+            lake: &lake,
+            root: ROOT,
+            traces: Traces::One(&traces),
+            extent: Extent::Short,
+            beside: &[],
+        };
         target.write_text(path, &script.text())
     };
     scripts.into_iter().map(write).collect()

@@ -11,17 +11,20 @@ pub(super) struct Answer {
     pub name: &'static str,
     /// Its select.
     pub template: Template<'static>,
+    /// Whether it is about frames.
+    pub is_of_frames: bool,
 }
 
 /// All of them; each uses only those before it.
 pub(super) static ANSWERS: LazyLock<Vec<Answer>> = LazyLock::new(|| {
-    let parsed = |&(name, template)| Answer { name, template: Template::parse(template) };
-    TEMPLATES.iter().map(parsed).collect()
+    let all = TEMPLATES.iter().map(|known| (known, false)).chain(OF_FRAMES.iter().map(|known| (known, true)));
+    all.map(|(&(name, template), is_of_frames)| Answer { name, template: Template::parse(template), is_of_frames })
+        .collect()
 });
 
 /// Their names.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    TEMPLATES.iter().map(|(name, _)| *name)
+    TEMPLATES.iter().chain(OF_FRAMES).map(|(name, _)| *name)
 }
 
 macro_rules! answers {
@@ -30,7 +33,7 @@ macro_rules! answers {
     };
 }
 
-/// Names and selects.
+/// Names and selects of those that every script has.
 const TEMPLATES: &[(&str, &str)] = answers![
     "processes",
     "threads",
@@ -65,6 +68,26 @@ const TEMPLATES: &[(&str, &str)] = answers![
     "activities",
     "loss",
     "answers",
+];
+
+/// Those about frames, of which symbols beside the traces name the functions: what a trace itself has cannot depend on these.
+const OF_FRAMES: &[(&str, &str)] = answers![
+    "symbols",
+    "symbol_modules",
+    "frames",
+    "event_frames",
+    "cpu_sample_frames",
+    "wait_frames",
+    "exception_frames",
+    "gc_pause_frames",
+    "disk_io_frames",
+    "page_fault_frames",
+    "cpu_functions",
+    "cpu_callers",
+    "cpu_paths",
+    "wait_functions",
+    "wait_callers",
+    "wait_paths",
 ];
 
 /// A function that gives rows.
@@ -102,14 +125,15 @@ mod tests {
 
     #[test]
     fn every_table_of_every_answer_is_taken_out() {
-        let coverage = Answer { name: COVERAGE.name, template: Template::parse(COVERAGE.template) };
+        let template = Template::parse(COVERAGE.template);
+        let coverage = Answer { name: COVERAGE.name, template, is_of_frames: false };
         let known = ["DOUBLE", "BIGINT", "STRING", "BOOLEAN", "BINARY", "LIST", "TEXTS", "TIMESTAMP"];
         let mut before = Vec::new();
         for Answer { name, template } in ANSWERS.iter().chain([&coverage]) {
             for part in &template.parts {
                 match part {
                     Part::Text(text) => assert!(!text.contains("{{") && !text.contains("}}"), "{name}: {text}"),
-                    Part::Inline => {}
+                    Part::Inline | Part::Elements(_) | Part::Beside(_) => {}
                     Part::Type(kind) => assert!(known.contains(kind), "{name}: {kind}"),
                     Part::View(view) => assert!(before.contains(view), "{name}: {view}"),
                     Part::Table(source) => {

@@ -186,6 +186,24 @@ impl Dialect {
         }
     }
 
+    /// The elements of a list beside each row of the table before, as `e.element` with `e.position`, from 0 on.
+    pub(super) fn elements(self, list: &str) -> String {
+        match self {
+            Dialect::DuckDb => {
+                format!(", (SELECT unnest({list}) AS element, generate_subscripts({list}, 1) - 1 AS position) e")
+            }
+            Dialect::Spark => format!(" LATERAL VIEW posexplode({list}) e AS position, element"),
+        }
+    }
+
+    /// The rows of the files beside the traces that a pattern matches.
+    pub(super) fn beside(self, pattern: &str) -> String {
+        match self {
+            Dialect::DuckDb => format!("read_parquet(traces_folder() || {})", self.text(&format!("/{pattern}"))),
+            Dialect::Spark => format!("parquet.`${{etl2parquet.root}}/{pattern}`"),
+        }
+    }
+
     /// What stands before a common table expression that each use computes by itself. Spark computes all of them so.
     pub(super) fn inline(self) -> &'static str {
         match self {

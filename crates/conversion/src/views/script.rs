@@ -27,6 +27,8 @@ pub struct Script<'a> {
     pub traces: Traces<'a>,
     /// How much it makes.
     pub extent: Extent,
+    /// The patterns of files beside the traces that there are, below the folder that holds these.
+    pub beside: &'a [&'a str],
 }
 
 /// The statements that make the answers of which a trace has no rows: the same in all scripts, and most of a small trace's.
@@ -34,7 +36,7 @@ fn without_rows(dialect: Dialect) -> &'static [String] {
     static DUCKDB: LazyLock<Vec<String>> = LazyLock::new(|| statements(Dialect::DuckDb));
     static SPARK: LazyLock<Vec<String>> = LazyLock::new(|| statements(Dialect::Spark));
     fn statements(dialect: Dialect) -> Vec<String> {
-        ANSWERS.iter().map(|Answer { name, template }| empty(dialect, name, &template.columns)).collect()
+        ANSWERS.iter().map(|Answer { name, template, .. }| empty(dialect, name, &template.columns)).collect()
     }
     match dialect {
         Dialect::DuckDb => &DUCKDB,
@@ -49,7 +51,7 @@ pub enum Extent {
     Whole,
     /// No views of single events, which would be most of it: an engine binds each view when it is made.
     WithoutEvents,
-    /// No views of single events, and of the functions those for addresses and those that its views call.
+    /// No views of single events and of frames, and of the functions those for addresses and those that its views call.
     Short,
 }
 
@@ -66,12 +68,14 @@ impl Script<'_> {
         let mut without_rows = HashSet::new();
         let answers = ANSWERS.iter().zip(self::without_rows(dialect));
         let answers: Vec<_> = answers
+            .filter(|(answer, _)| !is_short || !answer.is_of_frames)
             .map(|(answer, empty)| Statement::of(answer.name, self.answer(answer, empty, &mut without_rows)))
             .collect();
         let (first, last) = if traces == Traces::Many { dialect.around_many() } else { ("", "") };
         let mut all = vec![Statement::kept(dialect.prelude(self.root))];
         all.extend((!first.is_empty()).then(|| Statement::kept(first)));
-        all.extend(functions(dialect, |answer| !is_short || !without_rows.contains(answer)));
+        let is_made = |name: &str| answers.iter().any(|answer| answer.name.as_deref() == Some(name));
+        all.extend(functions(dialect, |answer| !is_short || (is_made(answer) && !without_rows.contains(answer))));
         all.extend(lake.tables().map(|table| {
             let name = view_of(lake, table);
             let text = self.declared_files(&name, table).unwrap_or_else(|| dialect.files(&name, table, traces));
@@ -142,7 +146,7 @@ impl Script<'_> {
         empty: &'static str,
         without_rows: &mut HashSet<&'static str>,
     ) -> Cow<'static, str> {
-        let Answer { name, template } = answer;
+        let Answer { name, template, .. } = answer;
         if self.is_empty(template, without_rows) {
             without_rows.insert(name);
             return empty.into();
@@ -152,6 +156,11 @@ impl Script<'_> {
 
     /// Whether nothing is there that rows could be made of.
     fn is_empty(&self, template: &Template<'_>, without_rows: &HashSet<&str>) -> bool {
+        let mut beside =
+            template.parts.iter().filter_map(|part| if let Part::Beside(it) = part { Some(it) } else { None });
+        if let Some(pattern) = beside.next() {
+            return !self.beside.contains(pattern);
+        }
         let tables = template.sources().filter(|source| source.events.is_some());
         let mut of_tables = tables.map(|source| self.lake.table(source.table).is_none()).peekable();
         let mut of_views = template.views().map(|view| without_rows.contains(view)).peekable();
@@ -173,6 +182,8 @@ impl Script<'_> {
             Part::View(view) => (*view).to_owned(),
             Part::Type(kind) => self.dialect.kind(kind).to_owned(),
             Part::Inline => self.dialect.inline().to_owned(),
+            Part::Elements(list) => self.dialect.elements(list),
+            Part::Beside(pattern) => self.dialect.beside(pattern),
             Part::Table(source) => select(self.dialect, self.lake, source),
         };
         template.parts.iter().map(text).collect()
@@ -231,7 +242,7 @@ mod tests {
     use super::*;
 
     fn text(dialect: Dialect, lake: &Lake, extent: Extent) -> String {
-        Script { dialect, lake, root: ".", traces: Traces::One("trace=t"), extent }.text()
+        Script { dialect, lake, root: ".", traces: Traces::One("trace=t"), extent, beside: &[] }.text()
     }
 
     #[test]

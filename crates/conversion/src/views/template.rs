@@ -35,6 +35,10 @@ pub(super) enum Part<'a> {
     /// What says of a common table expression that each use of it is computed by itself: only then does a question about one trace
     /// open no files of others for it.
     Inline,
+    /// The elements of a list beside each row, as `e.element` with `e.position`, from 0 on.
+    Elements(&'a str),
+    /// The rows of files that lie beside the traces, by a pattern below the folder that holds these.
+    Beside(&'a str),
 }
 
 /// A table that a view reads.
@@ -90,29 +94,52 @@ fn lines_with(text: &str, is_such: impl Fn(&str) -> bool) -> (&str, &str) {
 
 fn parts(template: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
-    let mut rest = template;
-    while let Some((before, table, after)) = next_table(rest) {
-        parts.push(Part::Text(before));
-        parts.push(table);
-        rest = after;
-    }
-    parts.push(Part::Text(rest));
+    add_parts(template, &mut parts);
     parts
 }
 
-fn next_table(template: &str) -> Option<(&str, Part<'_>, &str)> {
+fn add_parts<'a>(template: &'a str, parts: &mut Vec<Part<'a>>) {
+    let mut rest = template;
+    while let Some((before, inside, after)) = next_braces(rest) {
+        parts.push(Part::Text(before));
+        match inside.strip_prefix("include ") {
+            Some(name) => add_parts(included(name).trim_end(), parts),
+            None => parts.extend(part(inside)),
+        }
+        rest = after;
+    }
+    parts.push(Part::Text(rest));
+}
+
+/// What several templates have in common, by its name; nothing under another name.
+fn included(name: &str) -> &'static str {
+    match name {
+        "address_places" => include_str!("sql/parts/address_places.sql"),
+        "stacked_events" => include_str!("sql/parts/stacked_events.sql"),
+        "functions_of_stacks" => include_str!("sql/parts/functions_of_stacks.sql"),
+        "callers_of_stacks" => include_str!("sql/parts/callers_of_stacks.sql"),
+        "paths_of_stacks" => include_str!("sql/parts/paths_of_stacks.sql"),
+        _ => "",
+    }
+}
+
+/// What stands before the next double braces, within and behind them.
+fn next_braces(template: &str) -> Option<(&str, &str, &str)> {
     // SQL itself has no braces.
     let (before, rest) = template.split_once('{')?;
     let (inside, after) = rest.strip_prefix('{')?.split_once('}')?;
-    let after = after.strip_prefix('}')?;
-    if let Some(kind) = inside.strip_prefix("type ") {
-        return Some((before, Part::Type(kind), after));
-    }
-    if inside == "inline" {
-        return Some((before, Part::Inline, after));
-    }
-    if let Some(view) = inside.strip_prefix("view ") {
-        return Some((before, Part::View(view), after));
+    Some((before, inside, after.strip_prefix('}')?))
+}
+
+/// What double braces stand for.
+fn part(inside: &str) -> Option<Part<'_>> {
+    match inside.split_once(' ') {
+        None if inside == "inline" => return Some(Part::Inline),
+        Some(("type", kind)) => return Some(Part::Type(kind)),
+        Some(("view", view)) => return Some(Part::View(view)),
+        Some(("elements", list)) => return Some(Part::Elements(list)),
+        Some(("beside", pattern)) => return Some(Part::Beside(pattern)),
+        _ => {}
     }
     // Names of tables have neither.
     let (table, events, columns) = if let Some((table, rest)) = inside.split_once('[') {
@@ -124,8 +151,7 @@ fn next_table(template: &str) -> Option<(&str, Part<'_>, &str)> {
     };
     let columns = || columns.split(',').map(str::trim_start);
     let common = columns().filter(|column| !column.contains(' ')).collect();
-    let source = Source { table, events, common, columns: columns().filter_map(column).collect() };
-    Some((before, Part::Table(source), after))
+    Some(Part::Table(Source { table, events, common, columns: columns().filter_map(column).collect() }))
 }
 
 /// A name, its type, and what it is called instead.
