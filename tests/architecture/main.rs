@@ -16,7 +16,7 @@ use text::without_tables;
 
 /// The rooms in the order of the pipeline, those of a crate but the first with its name: each may use those before it, none behind
 /// it. Between crates the compiler sees to that, too; the memory map and the fuzz crate have no rooms.
-const ORDER: [&str; 47] = [
+const ORDER: [&str; 55] = [
     "base/error",
     "base/address",
     "base/guid",
@@ -39,6 +39,14 @@ const ORDER: [&str; 47] = [
     "etl/event",
     "etl/session",
     "etl/reader",
+    "symbols/bytes",
+    "symbols/found",
+    "symbols/identity",
+    "symbols/container",
+    "symbols/symbol",
+    "symbols/debug",
+    "symbols/pdb",
+    "symbols/search",
     "columnar/columns",
     "columnar/chunks",
     "columnar/output",

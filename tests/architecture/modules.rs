@@ -140,11 +140,12 @@ fn inline_modules_flattened(code: &str) -> String {
 pub(crate) const FIRST: &str = "etl2parquet";
 
 /// The crates, by the names that code uses, and their source folders.
-const CRATES: [(&str, &str); 13] = [
+const CRATES: [(&str, &str); 14] = [
     (FIRST, "src"),
     ("base", "crates/base/src"),
     ("spill", "crates/spill/src"),
     ("etl", "crates/etl/src"),
+    ("symbols", "crates/symbols/src"),
     ("schemas", "schemas/src"),
     ("schema", "crates/schema/src"),
     ("columnar", "crates/columnar/src"),

@@ -1,0 +1,9 @@
+//! Finds files of symbols where debuggers keep them.
+
+mod archive;
+mod binary;
+mod candidate;
+mod folder;
+mod path;
+
+pub use path::SymbolPath;
