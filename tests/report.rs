@@ -181,32 +181,41 @@ fn rows_of(page: &str, caption: &str) -> Vec<String> {
     rows.map(|row| cells(row.split("</tr>").next().unwrap())).collect()
 }
 
+/// A process that is there; version 3.
+fn process(id: u32, name: &str) -> Vec<u8> {
+    let data = payload().u64(0).u32(id).u32(4).u32(1).i32(259).u64(0).u32(0);
+    system64(0x0303, T0).version(3).payload(data.astr(name).wstr("")).on_disk()
+}
+
+/// A thread that is there; version 3.
+fn thread(process: u32, id: u32) -> Vec<u8> {
+    let data = payload().u32(process).u32(id).zeros(5 * 8).u64(0).u64(0).u32(0).zeros(4);
+    system64(0x0503, T0).version(3).payload(data).on_disk()
+}
+
+/// A module of 4,096 bytes that is there, or, by the hook, comes or goes; version 2.
+fn image(hook: u16, time: i64, process: u32, base: u64, path: &str) -> Vec<u8> {
+    let data = payload().u64(base).u64(0x1000).u32(process).u32(0).u32(0).u32(0).u64(0).zeros(16);
+    system64(hook, T0 + time).version(2).payload(data.wstr(path)).on_disk()
+}
+
+/// A method of 256 bytes that is compiled: `MethodLoadVerbose`, version 1.
+fn method(time: i64, process: u32, base: u64) -> Vec<u8> {
+    const RUNTIME: synth::Guid = guid("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
+    let data = payload().u64(base).u64(9).u64(base).u32(0x100).u32(0x0600_0001).u32(1);
+    let data = data.wstr("Shop.Order").wstr("Add").wstr("void ()").u16(9);
+    let event = event64(RUNTIME, 143, 1, T0 + time).pid(process).keyword(0x10).task(9).opcode(37);
+    event.payload(data).on_disk()
+}
+
+/// A sample of the profiler, version 2.
+fn sample(time: i64, thread: u32, address: u64) -> Vec<u8> {
+    perfinfo64(0x0F2E, T0 + time).payload(payload().u64(address).u32(thread).u16(1).u16(0)).on_disk()
+}
+
 /// Ten samples in modules, methods, both and neither, behind the events that describe processes, threads, modules and methods.
 fn sampled_trace() -> Vec<u8> {
-    const RUNTIME: synth::Guid = guid("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4");
-    // Version 3 of a process and a thread, 2 of an image and a sample.
-    let process = |id: u32, name: &str| {
-        let data = payload().u64(0).u32(id).u32(4).u32(1).i32(259).u64(0).u32(0);
-        system64(0x0303, T0).version(3).payload(data.astr(name).wstr("")).on_disk()
-    };
-    let thread = |process: u32, id: u32| {
-        let data = payload().u32(process).u32(id).zeros(5 * 8).u64(0).u64(0).u32(0).zeros(4);
-        system64(0x0503, T0).version(3).payload(data).on_disk()
-    };
-    let image = |process: u32, base: u64, path: &str| {
-        let data = payload().u64(base).u64(0x1000).u32(process).u32(0).u32(0).u32(0).u64(0).zeros(16);
-        system64(0x1403, T0).version(2).payload(data.wstr(path)).on_disk()
-    };
-    // MethodLoadVerbose, version 1, of 256 bytes.
-    let method = |time: i64, process: u32, base: u64| {
-        let data = payload().u64(base).u64(9).u64(base).u32(0x100).u32(0x0600_0001).u32(1);
-        let data = data.wstr("Shop.Order").wstr("Add").wstr("void ()").u16(9);
-        let event = event64(RUNTIME, 143, 1, T0 + time).pid(process).keyword(0x10).task(9).opcode(37);
-        event.payload(data).on_disk()
-    };
-    let sample = |time: i64, thread: u32, address: u64| {
-        perfinfo64(0x0F2E, T0 + time).payload(payload().u64(address).u32(thread).u16(1).u16(0)).on_disk()
-    };
+    let image = |process: u32, base: u64, path: &str| image(0x1403, 0, process, base, path);
     let facts = [
         process(8, "shop.exe"),
         process(12, "other.exe"),
@@ -311,4 +320,229 @@ fn a_page_that_cannot_be_written_leaves_the_one_before() {
     assert_eq!(fs::read(sandbox.path("old.html")).unwrap(), b"old");
     sandbox.t("report example.etl -o old.html -q", 0);
     assert!(fs::read_to_string(sandbox.path("old.html")).unwrap().starts_with("<!DOCTYPE html>"));
+}
+
+/// The walk of the event of a thread of process 8 at a time.
+fn walk(time: i64, of_time: i64, thread: u32, addresses: &[u64]) -> Vec<u8> {
+    let of_event = payload().i64(T0 + of_time).u32(8).u32(thread);
+    let data = addresses.iter().fold(of_event, |data, &address| data.u64(address));
+    perfinfo64(0x1820, T0 + time).payload(data).on_disk()
+}
+
+/// A switch from a thread that comes into a state to another thread; version 4.
+fn switch(time: i64, from: u32, state: u8, to: u32) -> Vec<u8> {
+    let data = payload().u32(to).u32(from).zeros(6).u8(state).zeros(9);
+    perfinfo64(0x0524, T0 + time).version(4).payload(data).on_disk()
+}
+
+const KERNEL: u64 = 0xFFFF_8000_0000_0000;
+
+/// A trace of process 8 with two threads, three modules and a method, and of events of these.
+fn trace_of(events: &[Vec<u8>]) -> Vec<u8> {
+    let facts = [
+        process(8, "shop.exe"),
+        thread(8, 30),
+        thread(8, 31),
+        thread(0, 0),
+        image(0x1403, 0, 8, 0x1000, r"C:\shop.dll"),
+        image(0x1403, 0, 8, 0x3000, r"C:\<b>.dll"),
+        image(0x1403, 0, 0, KERNEL, r"\SystemRoot\k.sys"),
+        method(1, 8, 0x9000),
+    ];
+    let mut bytes = buffer(0x10000).sequence(1);
+    facts.iter().chain(events).for_each(|event| bytes.push(event));
+    trace(header().buffer_size(0x10000)).buffer(bytes).to_bytes()
+}
+
+/// The samples of thread 30, a tick each, with their stacks, innermost first, behind them.
+fn samples_of(stacks: &[&[u64]]) -> Vec<Vec<u8>> {
+    let of_stack = |(stack, time): (&&[u64], i64)| {
+        let walk = (!stack.is_empty()).then(|| walk(time * 10 + 1, time * 10, 30, stack));
+        [Some(sample(time * 10, 30, 0x1000)), walk].into_iter().flatten()
+    };
+    stacks.iter().zip(10..).flat_map(of_stack).collect()
+}
+
+/// The bars of a section, each with a blank for each one above it.
+fn bars_of(page: &str, section: &str) -> Vec<String> {
+    let section = page.split(&format!("<section id=\"{section}\"")).nth(1).unwrap().split("</section>").next().unwrap();
+    let mut depth = 0;
+    let bars = section.split("<div class=\"b").skip(1).map(|bar| {
+        let title = bar.split("title=\"").nth(1).unwrap().split('"').next().unwrap();
+        let shown = " ".repeat(depth) + title;
+        depth = (depth + 1).saturating_sub(bar.matches("</div>").count());
+        shown
+    });
+    bars.collect()
+}
+
+#[track_caller]
+fn bars(events: &[Vec<u8>], section: &str, expected: &[&str]) -> String {
+    let sandbox = Sandbox::new();
+    sandbox.file("t.etl", &trace_of(events));
+    let page = sandbox.t("report t.etl -o - -q", 0).out;
+    assert_eq!(bars_of(&page, section), expected);
+    for options in ["--integers exact", "--layout event"] {
+        sandbox.t(&format!("convert t.etl -o out -q --if-exists replace {options}"), 0);
+        assert_eq!(sandbox.t("report out -o - -q", 0).out, page, "{options}");
+    }
+    sandbox.t("convert t.etl -o kept -q --stacks keep", 0);
+    assert!(!sandbox.t("report kept -o - -q", 0).out.contains("class=\"flame\""), "the rows have no stacks");
+    page
+}
+
+#[test]
+fn samples_are_bars_below_those_that_called() {
+    let page = bars(
+        &samples_of(&[
+            // A method that calls itself, called by two functions of one module.
+            &[0x9001, 0x9001, 0x1800, 0x1001],
+            &[0x9001, 0x1800, 0x1001],
+            &[0x3001, 0x9001, 0x1001],
+            // A system call.
+            &[KERNEL + 5, KERNEL + 9, 0x3001, 0x1001],
+            &[],
+        ]),
+        "sample-stacks",
+        &[
+            "all samples of busy processors: 5 samples, 100.00 %",
+            " shop.exe: 5 samples, 100.00 %",
+            "  shop.dll!?: 4 samples, 80.00 %",
+            "   Shop.Order.Add: 3 samples, 60.00 %",
+            "    &lt;b&gt;.dll!?: 1 sample, 20.00 %",
+            "    Shop.Order.Add: 1 sample, 20.00 %",
+            "   &lt;b&gt;.dll!?: 1 sample, 20.00 %",
+            "    k.sys!?: 1 sample, 20.00 %",
+            "  (no stack recorded): 1 sample, 20.00 %",
+        ],
+    );
+    assert!(page.contains("<p>4 of 5 samples have a stack (80.00 %)."));
+    let own = rows_of(&page, "Samples in each function");
+    let expected = [
+        "Shop.Order.Add|2 samples|40.00 %|3 samples|60.00 %|",
+        "(no stack recorded)|1 sample|20.00 %|1 sample|20.00 %|",
+        "&lt;b&gt;.dll!?|1 sample|20.00 %|2 samples|40.00 %|",
+        "k.sys!?|1 sample|20.00 %|1 sample|20.00 %|",
+    ];
+    assert_eq!(own, expected);
+    let all = rows_of(&page, "Samples in each function and what it calls");
+    assert_eq!(all[..2], ["shop.dll!?|0 samples|0.00 %|4 samples|80.00 %|", expected[0]]);
+}
+
+#[test]
+fn a_call_lies_before_where_it_returns_to() {
+    let one = "1 sample, 25.00 %";
+    bars(
+        &samples_of(&[
+            // The end of a module: calls return there, but nothing executes there.
+            &[0x1001, 0x2000],
+            &[0x2000, 0x1001],
+            // What a system call goes on with is not called by it.
+            &[KERNEL + 5, 0x2000, 0x4000],
+            &[KERNEL + 0x1000, KERNEL + 0x1000],
+        ]),
+        "sample-stacks",
+        &[
+            "all samples of busy processors: 4 samples, 100.00 %",
+            " shop.exe: 4 samples, 100.00 %",
+            "  shop.dll!?: 2 samples, 50.00 %",
+            &format!("   (in no module): {one}"),
+            &format!("  &lt;b&gt;.dll!?: {one}"),
+            &format!("   (in no module): {one}"),
+            &format!("    k.sys!?: {one}"),
+            &format!("  k.sys!?: {one}"),
+            &format!("   (in no module): {one}"),
+        ],
+    );
+}
+
+#[test]
+fn what_changed_between_the_first_and_the_last_time_is_not_known() {
+    let path = r"C:\gone.dll";
+    let mut events = vec![image(0x1403, 0, 8, 0x5000, path)];
+    events.extend(samples_of(&[&[0x5001], &[0x5002]]));
+    events.extend([image(0x1402, 200, 8, 0x5000, path), sample(300, 30, 0x5001), walk(301, 300, 30, &[0x5001])]);
+    bars(
+        &events,
+        "sample-stacks",
+        &[
+            "all samples of busy processors: 3 samples, 100.00 %",
+            " shop.exe: 3 samples, 100.00 %",
+            "  (in a module that changed): 2 samples, 66.66 %",
+            "  gone.dll!?: 1 sample, 33.33 %",
+        ],
+    );
+}
+
+#[test]
+fn waits_are_bars_by_the_stack_of_the_switch_that_ends_them() {
+    const WAITING: u8 = 5;
+    const READY: u8 = 1;
+    let events = [
+        switch(100, 30, WAITING, 31),
+        walk(101, 100, 31, &[0x3001]),
+        // Thread 30 waited for 2 µs, and its stack is that of this switch.
+        switch(120, 31, READY, 30),
+        walk(121, 120, 30, &[KERNEL + 5, 0x1001]),
+        // Preempted: no wait.
+        switch(130, 30, WAITING, 31),
+        walk(131, 130, 31, &[0x3001]),
+        // Of this wait nobody knows the stack: 4 µs.
+        switch(170, 31, WAITING, 30),
+        switch(190, 30, WAITING, 0),
+        // 5 µs.
+        switch(220, 0, READY, 31),
+        walk(221, 220, 31, &[0x1001]),
+    ];
+    let page = bars(
+        &events,
+        "wait-stacks",
+        &[
+            "all waits: 11 µs, 100.00 %",
+            " shop.exe: 11 µs, 100.00 %",
+            "  shop.dll!?: 7 µs, 63.63 %",
+            "   k.sys!?: 2 µs, 18.18 %",
+            "  (no stack recorded): 4 µs, 36.36 %",
+        ],
+    );
+    assert!(page.contains("<p>7 µs of 11 µs of waits have a stack (63.63 %)."));
+    assert_eq!(rows_of(&page, "Waits in each function")[0], "shop.dll!?|5 µs|45.45 %|7 µs|63.63 %|");
+    assert!(!page.contains("id=\"sample-stacks\""), "without samples there is no such section");
+}
+
+#[test]
+fn a_page_has_so_many_bars_and_the_others_are_added_up() {
+    // Each stack is a path of its own, of 40 frames in two modules by turns: the first ten are wider.
+    let stack = |number: u64| -> Vec<u64> {
+        let frame = |at: u64| match (number >> (at / 2)) & 1 {
+            1 if at % 2 == 0 => 0x9001,
+            _ => [0x1001, 0x3001][usize::from(at % 2 == 1)],
+        };
+        (0..40).map(frame).collect()
+    };
+    let stacks: Vec<Vec<u64>> = (0..400_u64).map(|number| stack(number * 2_654_435_761 % (1 << 20))).collect();
+    let stacks: Vec<&[u64]> = stacks.iter().map(Vec::as_slice).collect();
+    let mut buffers = vec![];
+    for (events, number) in samples_of(&stacks).chunks(100).zip(2_i64..) {
+        let mut bytes = buffer(0x10000).sequence(number);
+        events.iter().for_each(|event| bytes.push(event));
+        buffers.push(bytes);
+    }
+    let facts = [
+        process(8, "shop.exe"),
+        thread(8, 30),
+        image(0x1403, 0, 8, 0x1000, "a.dll"),
+        image(0x1403, 0, 8, 0x3000, "b.dll"),
+    ];
+    let mut first = buffer(0x10000).sequence(1);
+    facts.iter().for_each(|event| first.push(event));
+    first.push(&method(1, 8, 0x9000));
+    let sandbox = Sandbox::new();
+    sandbox.file("t.etl", &trace(header().buffer_size(0x10000)).buffer(first).buffers(buffers).to_bytes());
+    let page = sandbox.t("report t.etl -o - -q", 0).out;
+    let bars = bars_of(&page, "sample-stacks");
+    let drawn = bars.iter().filter(|bar| !bar.contains("… and ")).count();
+    assert_eq!(drawn, 1500);
+    assert!(bars.len() > drawn && page.len() < 2 << 20);
+    assert_eq!(sandbox.t("report t.etl -o - -q --threads 1", 0).out, page);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use base::error::Result;
 use batch::BatchOptions;
 use batch::schemas::with_lock;
-use conversion::convert::{ConvertOptions, StackPolicy};
+use conversion::convert::ConvertOptions;
 use conversion::plan::Filter;
 
 use super::args::{EventsArgs, InspectArgs, JobArgs, QueryArgs, ReportArgs};
@@ -45,8 +45,7 @@ pub(super) fn of_events(args: &EventsArgs, run: &Run) -> ConvertOptions {
 pub(super) fn of_report(args: &ReportArgs, run: &Run, folder: &Path) -> ConvertOptions {
     let mut options = args.reading.options.clone();
     options.open = options.open.or_in(folder);
-    // A report shows no stacks.
-    options.stacks(StackPolicy::Keep).threads(run.threads).memory(run.memory)
+    options.threads(run.threads).memory(run.memory)
 }
 
 /// The options of a conversion for a question, but for its schemas.

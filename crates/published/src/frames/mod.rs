@@ -22,3 +22,5 @@ pub use modules::ModuleId;
 pub(crate) use modules::{AddressPlace, Modules};
 pub use names::{Names, NoNames};
 pub use needed::{Needed, NeededModule, needed};
+pub(crate) use place::{Frame, Place, Unknown, frames};
+pub(crate) use stacks::{Addresses, Owner, StackCell, Stacks};

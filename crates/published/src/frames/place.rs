@@ -37,6 +37,8 @@ pub(crate) struct Frame {
     pub place: Place,
     /// The method of .NET that has it, in a module or in none: the number of its row.
     pub method: Option<u32>,
+    /// Whether it is one of the kernel.
+    pub is_of_kernel: bool,
 }
 
 /// The frames of a stack, innermost first.
@@ -87,7 +89,7 @@ fn frame(modules: &Modules, stack: Stack<'_>, address: i64) -> Frame {
         None => Place::Unknown(Unknown::NoModule),
     };
     let is_changed = place == Place::Unknown(Unknown::Changed);
-    Frame { place, method: method.filter(|_| !is_changed) }
+    Frame { place, method: method.filter(|_| !is_changed), is_of_kernel: is_of_kernel(address) }
 }
 
 #[cfg(test)]
@@ -113,7 +115,7 @@ mod tests {
         let stack = Stack { owner, addresses: &[address], first, last, count: 1 };
         let modules = made();
         let found: Vec<Frame> = frames(&modules, stack).collect();
-        assert_eq!(found, [Frame { place: expected.0, method: expected.1 }]);
+        assert_eq!(found, [Frame { place: expected.0, method: expected.1, is_of_kernel: address < 0 }]);
     }
 
     #[test]

@@ -35,6 +35,11 @@ impl<'b> Addresses<'b> {
         })
     }
 
+    /// Whether there are none.
+    pub(crate) fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
     /// How many there are.
     fn len(self) -> usize {
         match self {

@@ -7,6 +7,7 @@ use columnar::output::manifest::CommitRecord;
 use super::axis::Axis;
 use super::cpu::{CpuUsage, usage};
 use super::failures::exceptions;
+use super::flame::{Flame, flame};
 use super::interrupts::{Interrupts, interrupts};
 use super::io::{disk, network};
 use super::lanes::{Lanes, lanes};
@@ -19,7 +20,7 @@ use super::tally::Ranked;
 use super::waits::{Waits, waits};
 use super::who::Who;
 use crate::PublishedTrace;
-use crate::frames::Modules;
+use crate::frames::{Modules, Names, NoNames};
 use crate::source::Source;
 
 /// What is known of a trace.
@@ -41,8 +42,12 @@ pub struct Facts {
     pub(super) interrupts: Interrupts,
     /// Time off processors.
     pub(super) waits: Option<Waits>,
+    /// Nanoseconds of waits by stack.
+    pub(super) wait_stacks: Option<Flame>,
     /// Samples of the profiler.
     pub(super) samples: Option<CpuSamples>,
+    /// The same by stack.
+    pub(super) sample_stacks: Option<Flame>,
     /// Bytes of disk operations.
     pub(super) disk: Option<Ranked>,
     /// Bytes over the network.
@@ -65,27 +70,44 @@ impl Facts {
     }
 }
 
-/// Reads a trace, a batch of rows at a time.
+/// Reads a trace, a batch of rows at a time, without names of functions but those that the trace has.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read;
 /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
 pub fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Facts> {
+    facts_with(trace, &NoNames, progress)
+}
+
+/// Reads a trace, a batch of rows at a time, with names of functions.
+///
+/// # Errors
+/// As [`facts`].
+pub fn facts_with(trace: &PublishedTrace, names: &dyn Names, progress: &dyn Progress) -> Result<Facts> {
     let source = Source::open(trace, progress)?;
     let recorded = recorded(&source)?;
     let (first, last) = recorded.span.unwrap_or((0, 0));
     let axis = Axis::new(first, last);
     let who = Who::read(&source)?;
-    // Addresses stand in events of the kernel's profiler alone.
-    let modules = if source.has_events("Kernel-PerfInfo") { Modules::read(&source)? } else { Modules::default() };
+    let (waits, of_waits) = waits(&source, &axis, &who)?;
+    // Addresses stand in events of the kernel's profiler, and in stacks.
+    let has_addresses = source.has_events("Kernel-PerfInfo") || of_waits.has_stacks();
+    let modules = if has_addresses { Modules::read(&source)? } else { Modules::default() };
+    let wait_stacks = flame(&source, &modules, names, &of_waits)?;
+    drop(of_waits);
+    let (samples, of_samples) = samples(&source, &axis, &who, &modules)?;
+    let sample_stacks = flame(&source, &modules, names, &of_samples)?;
+    drop(of_samples);
     let interrupts = interrupts(&source, &modules)?;
     Ok(Facts {
         providers: providers(&source, &axis)?,
         lanes: lanes(&source, &axis, &recorded.inputs)?,
         usage: usage(&source, &axis, &who, &interrupts, &recorded.inputs)?,
         interrupts,
-        waits: waits(&source, &axis, &who)?,
-        samples: samples(&source, &axis, &who, &modules)?,
+        waits,
+        wait_stacks,
+        samples,
+        sample_stacks,
         disk: disk(&source, &axis, &who)?,
         network: network(&source, &axis, &who)?,
         pauses: pauses(&source, &axis, &who)?,

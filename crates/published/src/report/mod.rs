@@ -2,29 +2,36 @@
 //!
 //! ```text
 //! source ──► recorded, providers, lanes, cpu, interrupts, waits, samples, io, pauses ──► facts ──► sections ──► page
-//!            who, frames, tally, axis                                                  charts, hover, figures, html
+//!            who, frames, tally, axis              └─► profile ─► flame ─────┘     charts, hover, figures, bars, html
+//!                                                      methods, labels, call_tree
 //! ```
 //!
 //! Facts are plain data, added up batch by batch as the tables are read. The page is one file without a script that asks no
 //! network for anything; its size does not grow with the trace.
 
 mod axis;
+mod bars;
+mod call_tree;
 mod charts;
 mod cpu;
 mod document;
 mod facts;
 mod failures;
 mod figures;
+mod flame;
 mod hover;
 mod html;
 mod index;
 mod interrupts;
 mod io;
 mod key_figures;
+mod labels;
 mod lanes;
+mod methods;
 mod page;
 mod pauses;
 mod processes;
+mod profile;
 mod providers;
 mod recorded;
 mod samples;
@@ -34,6 +41,6 @@ mod unit;
 mod waits;
 mod who;
 
-pub use facts::{Facts, facts};
+pub use facts::{Facts, facts, facts_with};
 pub use index::{Entry, index};
 pub use page::page;

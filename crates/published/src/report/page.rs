@@ -36,11 +36,13 @@ fn parts(facts: &Facts) -> Vec<Section> {
     let parts = [
         sections::cpu(facts),
         sections::waits(facts),
+        sections::wait_stacks(facts),
         sections::pauses(facts),
         sections::disk(facts),
         sections::network(facts),
         sections::failures(facts),
         sections::code(facts),
+        sections::sample_stacks(facts),
         sections::interrupts(facts),
         sections::processes(facts),
         Some(sections::events(facts)),

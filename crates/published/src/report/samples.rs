@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use base::error::Result;
 use conversion::read_columns;
-use conversion::sidecar::dimensions::MethodRow;
 
 use super::axis::Axis;
 use super::cpu::IDLE;
 use super::interrupts::Interrupt;
+use super::methods::names_of;
+use super::profile::{EventStack, Profile};
 use super::tally::{Ranked, Tally};
 use super::who::{Name, Who};
-use crate::frames::{AddressPlace, Modules};
+use crate::frames::{AddressPlace, Modules, Owner, StackCell};
 use crate::source::Source;
 
 /// Processes that are shown one by one.
@@ -22,6 +23,8 @@ const MOST_PLACES: usize = 20;
 const NO_MODULE: &str = "no known module";
 /// What methods without a module are listed under.
 const METHODS: &str = ".NET methods outside of modules";
+/// The counter of samples that have a stack.
+const WALKED: usize = 1;
 /// Bits of `Reserved` of a sample, and what the processor executed instead of its thread.
 const INTERRUPTS: [(i64, Interrupt); 2] = [(2, Interrupt::Isr), (1, Interrupt::Dpc)];
 
@@ -40,42 +43,55 @@ pub(super) struct CpuSamples {
     pub left_out: u64,
 }
 
-/// Reads samples; `None` where there are none.
+/// Reads samples, `None` where there are none, and their stacks.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
-pub(super) fn samples(source: &Source<'_>, axis: &Axis, who: &Who, modules: &Modules) -> Result<Option<CpuSamples>> {
-    let mut sums = Sums::default();
+pub(super) fn samples<'a>(
+    source: &Source<'_>,
+    axis: &Axis,
+    who: &'a Who,
+    modules: &Modules,
+) -> Result<(Option<CpuSamples>, Profile<'a>)> {
+    let (mut sums, mut profile) = (Sums::default(), Profile::default());
     source.events::<SampleEvent<'_>>("Kernel-PerfInfo", |event| {
         let Some(sample) = Sample::of(source, &event) else { return };
-        sums.add(axis, who, modules, sample);
+        let Some(name) = sums.add(axis, who, modules, sample) else { return };
+        if let Some(recorded) = sample.recorded {
+            profile.add(name, Owner { machine: sample.machine, process: sample.process }, sample.time, recorded, 1);
+        }
     })?;
+    if profile.has_stacks() {
+        profile.unwalked(sums.processes.without(WALKED));
+    }
     let by_process = sums.processes.ranked(MOST_PROCESSES);
     if by_process.weight() == 0 && sums.idle == 0 {
-        return Ok(None);
+        return Ok((None, profile));
     }
-    Ok(Some(CpuSamples {
+    let samples = CpuSamples {
         by_process,
         by_module: by_module(sums.places),
         by_method: by_method(source, &sums.methods)?,
         idle: sums.idle,
         left_out: modules.left_out(),
-    }))
+    };
+    Ok((Some(samples), profile))
 }
 
 /// One sample.
 #[derive(Clone, Copy, Debug)]
-struct Sample {
+struct Sample<'b> {
     time: i64,
     machine: i64,
     process: Option<i64>,
     thread: Option<i64>,
     address: Option<i64>,
     interrupt: Option<Interrupt>,
+    recorded: Option<EventStack<'b>>,
 }
 
-impl Sample {
-    fn of(source: &Source<'_>, event: &SampleEvent<'_>) -> Option<Sample> {
+impl<'b> Sample<'b> {
+    fn of(source: &Source<'_>, event: &SampleEvent<'b>) -> Option<Sample<'b>> {
         let time = event.time.filter(|_| event.name == Some("PerfInfo/SampleProf"))?;
         let bits = event.bits.unwrap_or(0);
         let interrupt = INTERRUPTS.iter().find(|(bit, _)| bits & bit != 0);
@@ -86,6 +102,7 @@ impl Sample {
             thread: event.thread,
             address: event.address,
             interrupt: interrupt.map(|(_, interrupt)| *interrupt),
+            recorded: EventStack::of(event.stack_id, event.stack),
         })
     }
 }
@@ -100,38 +117,34 @@ read_columns! {
         address: Option<i64> = "InstructionPointer",
         input: Option<i64> = "input",
         bits: Option<i64> = "Reserved",
-    }
-}
-
-read_columns! {
-    /// The name of a method.
-    struct MethodName<'b> of MethodRow<'static> {
-        namespace: Option<&'b str>,
-        name: Option<&'b str>,
+        stack_id: Option<i64> = "stack_id",
+        stack: StackCell<'b> = "stack",
     }
 }
 
 /// Samples that are added up.
 #[derive(Default)]
-struct Sums<'a> {
+struct Sums<'a, 'm> {
     processes: Tally<Name<'a>>,
-    places: HashMap<AddressPlace<'a>, u64>,
+    places: HashMap<AddressPlace<'m>, u64>,
     /// By the row of the method.
     methods: HashMap<u32, u64>,
     idle: u64,
 }
 
-impl<'a> Sums<'a> {
-    fn add(&mut self, axis: &Axis, who: &'a Who, modules: &'a Modules, sample: Sample) {
-        let Sample { time, machine, process, thread, address, interrupt } = sample;
+impl<'a, 'm> Sums<'a, 'm> {
+    /// Adds a sample; whose it is, unless it is one of the idle process.
+    fn add(&mut self, axis: &Axis, who: &'a Who, modules: &'m Modules, sample: Sample<'_>) -> Option<Name<'a>> {
+        let Sample { time, machine, process, thread, address, interrupt, recorded } = sample;
         let id = who.process(machine, process, thread, time);
         if id == Some(IDLE) && interrupt.is_none() {
             self.idle = self.idle.saturating_add(1);
-            return;
+            return None;
         }
         let name = interrupt.map(|interrupt| Name::Known(interrupt.name()));
-        let amounts = self.processes.of(&name.unwrap_or_else(|| who.name(machine, process, thread, time)));
-        amounts.count_one(1);
+        let name = name.unwrap_or_else(|| who.name(machine, process, thread, time));
+        let amounts = self.processes.of(&name);
+        amounts.count(1, [1, recorded.is_some().into(), 0, 0, 0, 0]);
         if let Some(bin) = axis.bin(time) {
             amounts.draw(bin, 1);
         }
@@ -141,6 +154,7 @@ impl<'a> Sums<'a> {
         if let Some(method) = method {
             add_one(self.methods.entry(method).or_default());
         }
+        Some(name)
     }
 }
 
@@ -161,22 +175,11 @@ fn by_module(places: HashMap<AddressPlace<'_>, u64>) -> Ranked {
     tally.ranked(MOST_PLACES)
 }
 
-/// The names of methods, read once more: only of those that samples lie in.
 fn by_method(source: &Source<'_>, methods: &HashMap<u32, u64>) -> Result<Ranked> {
-    let (mut tally, mut number) = (Tally::<String>::default(), 0_u32);
-    if methods.is_empty() {
-        return Ok(Ranked::default());
-    }
-    source.sidecar::<MethodName<'_>>(|method| {
-        if let Some(samples) = methods.get(&number) {
-            let name = match (method.namespace, method.name) {
-                (Some(space), Some(name)) => format!("{space}.{name}"),
-                (None, Some(name)) => name.to_owned(),
-                (space, None) => format!("{}: method without a name", space.unwrap_or(".NET")),
-            };
-            tally.of(name.as_str()).count(*samples, [*samples, 0, 0, 0, 0, 0]);
-        }
-        number = number.saturating_add(1);
+    let mut tally = Tally::<String>::default();
+    names_of(source, &methods.keys().copied().collect(), |number, name| {
+        let samples = methods.get(&number).copied().unwrap_or(0);
+        tally.of(name).count(samples, [samples, 0, 0, 0, 0, 0]);
     })?;
     Ok(tally.ranked(MOST_PLACES))
 }

@@ -90,6 +90,15 @@ impl<K: Hash + Eq + Display> Tally<K> {
         }
     }
 
+    /// Of each name the weight without what a counter has of it, and of all names beyond those that are distinguished.
+    pub(super) fn without(&self, counter: usize) -> (Vec<(String, u64)>, u64) {
+        let rest = |amounts: &Amounts| {
+            amounts.weight.saturating_sub(amounts.counters.get(counter).copied().unwrap_or_default())
+        };
+        let names = self.by_name.iter().map(|(name, amounts)| (name.to_string(), rest(amounts)));
+        (names.collect(), self.beyond.as_ref().map_or(0, rest))
+    }
+
     /// The names with most weight first, of equal ones in the order of names; at most so many, the others added up.
     pub(super) fn ranked(self, most: usize) -> Ranked {
         let mut shown: Vec<(String, Amounts)> =

@@ -6,8 +6,10 @@ use base::error::Result;
 use conversion::read_columns;
 
 use super::axis::Axis;
+use super::profile::{EventStack, Profile};
 use super::tally::{Ranked, Tally};
 use super::who::{Who, walked};
+use crate::frames::{Owner, StackCell};
 use crate::source::Source;
 
 /// Threads that are off a processor at a time and kept.
@@ -19,12 +21,14 @@ const IDLE: i64 = 0;
 /// States in which a thread leaves a processor: it waits, or it could go on.
 const WAITING: i64 = 5;
 const READY: [i64; 2] = [1, 7];
+/// The counter of nanoseconds of waits that have a stack.
+const WALKED: usize = 3;
 
 /// Time off the processors.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     /// Nanoseconds of waiting by process, from leaving a processor until running again. The first counter has the waits, the others have
-    /// preemptions and their nanoseconds.
+    /// preemptions and their nanoseconds, and the nanoseconds of waits that have a stack.
     pub by_process: Ranked,
     /// Departures that there was no room for.
     pub left_out: u64,
@@ -48,15 +52,18 @@ read_columns! {
         new_thread: Option<i64> = "NewThreadId",
         process: Option<i64> = "process_id",
         attribution: Option<&'b str> = "attribution",
+        stack_id: Option<i64> = "stack_id",
+        stack: StackCell<'b> = "stack",
     }
 }
 
-/// Reads context switches; `None` where no thread came back.
+/// Reads context switches, `None` where no thread came back, and the stacks of waits: those of the switches that end them, as the view
+/// `waits` has it.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
-pub(super) fn waits(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<Waits>> {
-    let (mut tally, mut left_out, mut is_there) = (Tally::default(), 0_u64, false);
+pub(super) fn waits<'a>(source: &Source<'_>, axis: &Axis, who: &'a Who) -> Result<(Option<Waits>, Profile<'a>)> {
+    let (mut tally, mut left_out, mut is_there, mut profile) = (Tally::default(), 0_u64, false, Profile::default());
     let mut away = HashMap::<(i64, i64), Departure>::new();
     source.events::<Switch<'_>>("Kernel-Thread", |row| {
         let Some(time) = row.time.filter(|_| row.name == Some("Thread/CSwitch")) else { return };
@@ -78,13 +85,21 @@ pub(super) fn waits(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Optio
         }
         is_there = true;
         let process = walked(row.process, row.attribution);
-        let amounts = tally.of(&who.name(machine, process, Some(thread), time));
+        let name = who.name(machine, process, Some(thread), time);
+        let amounts = tally.of(&name);
         if is_ready {
             amounts.count(0, [0, 1, length, 0, 0, 0]);
             return;
         }
         amounts.count_one(length);
         axis.spread(left.time, time, |bin, ns| amounts.draw(bin, ns));
+        if let Some(recorded) = EventStack::of(row.stack_id, row.stack) {
+            amounts.count(0, [0, 0, 0, length, 0, 0]);
+            profile.add(name, Owner { machine, process: row.process }, time, recorded, length);
+        }
     })?;
-    Ok(is_there.then(|| Waits { by_process: tally.ranked(MOST_PROCESSES), left_out }))
+    if profile.has_stacks() {
+        profile.unwalked(tally.without(WALKED));
+    }
+    Ok((is_there.then(|| Waits { by_process: tally.ranked(MOST_PROCESSES), left_out }), profile))
 }

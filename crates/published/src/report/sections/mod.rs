@@ -8,6 +8,7 @@ mod losses;
 mod missing;
 mod recording;
 mod rows;
+mod stacks;
 mod threads;
 
 pub(super) use cpu::{code, cpu, interrupts};
@@ -17,4 +18,5 @@ pub(super) use io::{disk, network};
 pub(super) use losses::{findings, losses, lost_in_all};
 pub(super) use missing::missing;
 pub(super) use recording::{about, buffers, clocks};
+pub(super) use stacks::{sample_stacks, wait_stacks};
 pub(super) use threads::{pauses, processes, waits};

@@ -1,0 +1,39 @@
+//! Names of methods of .NET.
+
+use std::collections::HashSet;
+
+use base::error::Result;
+use conversion::read_columns;
+use conversion::sidecar::dimensions::MethodRow;
+
+use crate::source::Source;
+
+read_columns! {
+    /// The name of a method.
+    struct MethodName<'b> of MethodRow<'static> {
+        namespace: Option<&'b str>,
+        name: Option<&'b str>,
+    }
+}
+
+/// Hands over the names of methods, those that are asked for by the numbers of their rows. The table is read once more: of so many methods
+/// only few names are wanted.
+///
+/// # Errors
+/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.
+pub(super) fn names_of(source: &Source<'_>, asked: &HashSet<u32>, mut each: impl FnMut(u32, &str)) -> Result<()> {
+    if asked.is_empty() {
+        return Ok(());
+    }
+    let mut number = 0_u32;
+    source.sidecar::<MethodName<'_>>(|method| {
+        if asked.contains(&number) {
+            match (method.namespace, method.name) {
+                (Some(space), Some(name)) => each(number, &format!("{space}.{name}")),
+                (None, Some(name)) => each(number, name),
+                (space, None) => each(number, &format!("{}: method without a name", space.unwrap_or(".NET"))),
+            }
+        }
+        number = number.saturating_add(1);
+    })
+}
