@@ -7,6 +7,9 @@ mod synth;
 
 use std::fs;
 
+use base::progress::NoProgress;
+use published::PublishedTrace;
+use published::frames::{Needed, needed};
 use support::Sandbox;
 use synth::tracelogging::{field, schema, traits, ty};
 use synth::{OnDisk as _, T0, Trace};
@@ -454,6 +457,31 @@ fn a_call_lies_before_where_it_returns_to() {
             &format!("   (in no module): {one}"),
         ],
     );
+}
+
+#[test]
+fn what_stacks_need_of_symbols_is_counted_by_module() {
+    let stacks: [&[u64]; 5] = [
+        &[0x1001, 0x2000],
+        &[0x1001, 0x2000],
+        &[KERNEL + 5, 0x1002, 0x9001, 0x3001],
+        &[0x2000, 0x1002],
+        &[0x9001, 0x5000],
+    ];
+    let sandbox = Sandbox::new();
+    sandbox.file("t.etl", &trace_of(&samples_of(&stacks)));
+    sandbox.t("convert t.etl -o out -q", 0);
+    let trace = PublishedTrace::in_folder(sandbox.path("out/trace=t"));
+    let needed = needed(&trace, &NoProgress).unwrap();
+    let modules: Vec<String> = needed
+        .modules
+        .iter()
+        .map(|one| format!("{} {:?} {:x?}", one.module.file_name.as_deref().unwrap(), one.module.size, one.addresses))
+        .collect();
+    let expected = ["shop.dll Some(4096) {1: 3, 2: 1, fff: 2}", "<b>.dll Some(4096) {0: 1}", "k.sys Some(4096) {5: 1}"];
+    assert_eq!(modules, expected);
+    let Needed { frames, in_modules, in_methods, unknown, left_out, .. } = needed;
+    assert_eq!((frames, in_modules, in_methods, unknown, left_out), (12, 8, 2, 2, 0));
 }
 
 #[test]

@@ -15,6 +15,7 @@ import unittest
 import duckdb
 
 import judge_scheduling as judge
+import judge_stacks
 import support
 import test_judge_scheduling as scheduling
 
@@ -407,6 +408,99 @@ class Scheduled(unittest.TestCase):
         self.compare(support.dataset(out, trace))
 
 
+class Bars(html.parser.HTMLParser):
+    """The bars of stacks: for each path of names what it says, and its place in the bar above it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.bars, self.more = [], {}, {}
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if tag == "div":
+            is_bar = attributes.get("class", "").split(" ")[0] == "b"
+            self.open.append({"style": attributes["style"]} if is_bar else None)
+        elif self.open and self.open[-1] is not None and "title" in attributes:
+            name, amount = re.fullmatch(r"(.*): (.*), (?:< )?\S+ %", attributes["title"], re.S).groups()
+            self.open[-1]["name"] = name
+            # The topmost bar is none of the path.
+            path = tuple(bar["name"] for bar in self.open if bar)[1:]
+            place = {key: float(value) for key, value in re.findall(r"(left|width):([\d.]+)%", self.open[-1]["style"])}
+            (self.more if name.startswith("… and ") else self.bars)[path] = (name, amount, place)
+
+    def handle_endtag(self, tag):
+        if tag == "div":
+            self.open.pop()
+
+
+class Stacks(unittest.TestCase):
+    """Bars of stacks are as wide as what plain rules over the rows say, and so are the tables of functions."""
+
+    def of(self, name):
+        trace = os.path.join(support.corpus_or_skip(), name + ".etl")
+        folder = support.dataset(support.convert([trace], support.temporary_folder("report-stacks")), trace)
+        page = page_of(report(support.temporary_folder("report-stacks-page"), folder))
+        self.assertEqual(page.faults, [])
+        return folder, page
+
+    def compare(self, page, section, expected, shown, captions):
+        text = re.search(f'<section id="{section}".*?</section>', page.source, re.S).group(0)
+        found = Bars(text)
+        self.assertEqual({path: amount for path, (_, amount, _) in found.bars.items()},
+                         {path: shown(expected.paths[path]) for path in found.bars})
+        for path in found.bars:
+            self.compare_below(found, path, expected, shown)
+        drawn = {path: expected.paths[path] for path in found.bars}
+        self.assertLessEqual(len(drawn), 1500)
+        self.assertTrue(len(drawn) == 1500 or len(drawn) == len(expected.paths))
+        cut = [amount for path, amount in expected.paths.items() if path not in drawn]
+        self.assertLessEqual(max(cut, default=0), min(drawn.values()), "the widest are drawn")
+        self.compare_functions(page.tables, expected, shown, captions)
+        return found
+
+    def compare_below(self, found, path, expected, shown):
+        """What is below a bar adds up to what it calls, one by one or together, and is placed side by side."""
+        below, end = expected.below(path), 0.0
+        places = [(found.bars[one][2], expected.paths[one]) for one in below if one in found.bars]
+        cut = [expected.paths[one] for one in below if one not in found.bars]
+        more = [bar for one, bar in found.more.items() if one[:-1] == path]
+        self.assertEqual([bar[:2] for bar in more], [(f"… and {len(cut)} more", shown(sum(cut)))] if cut else [])
+        places += [(bar[2], sum(cut)) for bar in more]
+        for place, amount in sorted(places, key=lambda one: one[0].get("left", 0)):
+            self.assertAlmostEqual(place["width"], 100 * amount / expected.paths[path], delta=0.0002)
+            self.assertAlmostEqual(place.get("left", 0), end, delta=0.00001)
+            end += place["width"]
+
+    def compare_functions(self, tables, expected, shown, captions):
+        for caption, amounts in zip(captions, [expected.own, expected.all]):
+            rows = [[name, shown(expected.own[name]), shown(expected.all[name])] for name, _ in ranked(amounts)[:20]]
+            self.assertEqual([[row[0], row[1], row[3]] for row in tables[caption][1:]], rows)
+        self.assertEqual(sum(expected.own.values()), expected.paths[()])
+
+    def compare_samples(self, name):
+        folder, page = self.of(name)
+        expected = judge_stacks.Paths(folder, judge_stacks.samples(folder))
+        captions = ["Samples in each function", "Samples in each function and what it calls"]
+        found = self.compare(page, "sample-stacks", expected,
+                             lambda amount: f"{amount:,} sample{'' if amount == 1 else 's'}", captions)
+        processes = page.tables["Samples by process"][1:]
+        self.assertEqual(expected.paths[()], sum(count(row[1]) for row in processes), "all samples that the page counts")
+        return folder, page, found, expected
+
+    def test_samples_of_dotnet(self):
+        _, _, found, expected = self.compare_samples("perfview-net.4.5.2.x64")
+        self.assertEqual(expected.paths[()], 6320)
+        self.assertIn("… and ", "".join(name for name, _, _ in found.more.values()))
+        self.assertEqual(expected.own["System.DateTime.GetDatePart"], 1856)
+
+    def test_samples_and_waits(self):
+        folder, page, _, _ = self.compare_samples("filtrace-diskio")
+        expected = judge_stacks.Paths(folder, judge_stacks.waits(folder))
+        self.compare(page, "wait-stacks", expected, duration, ["Waits in each function", "Waits in each function and what it calls"])
+
+
 @unittest.skipUnless(CHROMIUM, "no Chromium: the page is not looked at in a browser")
 class Browser(unittest.TestCase):
     """A browser shows the page at the widths of a phone and of a screen, in the dark and in print."""
@@ -473,6 +567,43 @@ class Browser(unittest.TestCase):
                 self.assertGreater(int(marks), 0)
                 self.assertGreater(int(wide), width * 0.6)
                 self.assertGreaterEqual(int(high), 28)
+
+    def test_a_bar_that_is_chosen_is_as_wide_as_the_chart(self):
+        path = os.path.join(self.folder, "chosen.html")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("""<!DOCTYPE html>
+<iframe id="f" src="report.html" style="width:1000px;height:900px;border:0"></iframe><pre id="seen"></pre>
+<script>document.getElementById("f").onload = event => {
+  const page = event.target.contentDocument, lines = [];
+  const width = bar => bar.getBoundingClientRect().width, chart = page.querySelector("#sample-stacks .flame");
+  const [all] = chart.querySelectorAll(".b.all"), [first, second] = chart.querySelectorAll(".b.process");
+  const said = what => lines.push([what, ...[all, first, second, second.querySelector(".b")].map(bar => (width(bar) / width(all)).toFixed(4))].join(" "));
+  said("before");
+  const link = second.querySelector("a");
+  link.focus();
+  lines.push("focus " + (page.activeElement === link));
+  link.click();
+  setTimeout(() => {
+    said("chosen");
+    all.querySelector("a").click();
+    setTimeout(() => { said("again"); document.getElementById("seen").textContent = lines.join("\\n"); }, 100);
+  }, 100);
+};</script>""")
+        dom = self.chromium("--dump-dom", "--window-size=1100,1000", "file://" + path)
+        lines = re.search(r'<pre id="seen">(.*?)</pre>', dom, re.S).group(1).splitlines()
+        # The widest two processes, and what the second one calls most.
+        bars = Bars(page_of(self.page).source).bars
+        first, second = [path for path in bars if len(path) == 1][:2]
+        below = next(path for path in bars if path[:-1] == second)
+        first, second, below = (bars[path][2]["width"] / 100 for path in (first, second, below))
+        words = [line.split() for line in lines]
+        self.assertEqual([line[0] for line in words], ["before", "focus", "chosen", "again"])
+        self.assertEqual(words[1][1], "true", "a bar can be reached by the keyboard")
+        self.assertEqual(words[0][1:], words[3][1:], "the topmost shows all again")
+        for seen, expected in zip(map(float, words[0][2:]), [first, second, second * below]):
+            self.assertAlmostEqual(seen, expected, delta=0.001)
+        self.assertEqual(words[2][1:4], ["1.0000", "0.0000", "1.0000"], "those beside it are not there")
+        self.assertAlmostEqual(float(words[2][4]), below, delta=0.001)
 
     def test_the_dark_is_dark(self):
         self.assertEqual(self.seen(1280)[-1], "page rgb(255, 255, 255)")

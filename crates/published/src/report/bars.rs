@@ -113,7 +113,29 @@ fn class(kind: LabelKind) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::call_tree::CallTree;
+    use super::super::labels::Labels;
     use super::*;
+
+    #[test]
+    fn long_names_make_fewer_bars() {
+        let (mut labels, mut tree) = (Labels::default(), CallTree::default());
+        for number in 0..2000_u64 {
+            let name = format!("{number}{}", "\u{202e}".repeat(200));
+            tree.add([labels.number(&name, LabelKind::Program)], 5000 - number);
+        }
+        tree.settle(|label| labels.text(label));
+        let all = tree.weight();
+        let flame = Flame { tree, labels, walked: all, by_own: vec![], by_all: vec![], functions: 0, left_out: 0 };
+        let chart = BarChart { id: "x", title: "T", all: "all", unit: Unit::Things("samples") };
+        let html = bar_chart(chart, &flame);
+        assert!(html.len() <= MOST_BYTES, "{}", html.len());
+        // Half of 1,500, and half of that, until they fit: without that of all they are 186.
+        let drawn = 186;
+        assert_eq!(html.matches("class=\"b program\"").count(), drawn);
+        assert_eq!(html.matches(&format!("… and {} more: ", 2000 - drawn)).count(), 1);
+        assert_eq!(html.matches("<div").count(), html.matches("</div>").count());
+    }
 
     #[test]
     fn a_bar_ends_where_the_next_begins() {

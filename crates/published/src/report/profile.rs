@@ -1,6 +1,7 @@
 //! Amounts by process and stack, as they are read.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::who::Name;
 use crate::frames::{Addresses, Owner, StackCell, Stacks};
@@ -37,7 +38,7 @@ pub(super) struct Profile<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Part {
     /// The process.
-    pub process: String,
+    pub process: Arc<str>,
     /// Its stack.
     pub stack: Walk,
     /// How much.
@@ -75,12 +76,14 @@ impl<'a> Profile<'a> {
 
     /// All amounts that are not 0, in an order that is always the same.
     pub(super) fn parts(&self) -> Vec<Part> {
+        // Each name is held once, however many stacks there are.
+        let mut names = HashMap::<Name<'a>, Arc<str>>::new();
         let walked = self.weights.iter().map(|((name, stack), weight)| {
-            let stack = stack.map_or(Walk::LeftOut, Walk::Stack);
-            Part { process: name.to_string(), stack, weight: *weight }
+            let process = names.entry(*name).or_insert_with(|| name.to_string().into());
+            Part { process: Arc::clone(process), stack: stack.map_or(Walk::LeftOut, Walk::Stack), weight: *weight }
         });
         let unwalked = self.unwalked.iter().map(|(process, weight)| Part {
-            process: process.clone(),
+            process: process.as_str().into(),
             stack: Walk::Missing,
             weight: *weight,
         });
