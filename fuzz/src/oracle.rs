@@ -124,7 +124,9 @@ const ATTRIBUTES: &[&str] = &[
     "role",
     "scope",
     "stroke",
+    "style",
     "tabindex",
+    "title",
     "viewBox",
     "width",
     "x",
@@ -164,11 +166,24 @@ fn attributes_of_markup<'p>(mut attributes: &'p str, ids: &mut HashSet<&'p str>)
         let (value, behind) = behind.split_once('"').expect("markup: a value ends");
         assert!(ATTRIBUTES.contains(&name), "markup: {name}=\"{value}\"");
         assert!(name != "href" || value.starts_with('#'), "markup: the page asks for {value}");
+        assert!(name != "style" || is_place(value), "markup: {value} is no place");
         assert!(name != "id" || ids.insert(value), "markup: the id {value} is there twice");
         text_of_markup(value);
         attributes = behind;
     }
     assert!(attributes.trim().is_empty(), "markup: {attributes}");
+}
+
+/// Whether a style says where something is and how large, and nothing else.
+fn is_place(style: &str) -> bool {
+    let is_size = |value: &str| value.chars().all(|c| c.is_ascii_digit() || ".%* ".contains(c));
+    style.split(';').all(|part| match part.split_once(':') {
+        Some(("left" | "width", value)) => is_size(value),
+        Some(("height", value)) => {
+            value.strip_prefix("calc(").and_then(|value| value.strip_suffix("rem)")).is_some_and(is_size)
+        }
+        _ => false,
+    })
 }
 
 fn text_of_markup(text: &str) {
@@ -208,6 +223,7 @@ mod tests {
         conserved(&EventCounts { found: 6, written: 1, filtered: 2, damaged: 3, damaged_bytes: 9 });
         same(&1, &1);
         markup("<!DOCTYPE html>\n<p id=\"a\">&lt;b&gt; &amp; <i class=\"c\"></i><rect x=\"0\"/></p>\n");
+        markup("<!DOCTYPE html>\n<div style=\"height:calc(3 * 1.25rem)\"><i style=\"left:0.5%;width:9%\"></i></div>\n");
     }
 
     #[test]
@@ -231,6 +247,8 @@ mod tests {
             "<i></p>",
             "<i onclick=\"x\"></i>",
             "<i class='x'></i>",
+            "<i style=\"background:url(x)\"></i>",
+            "<i style=\"left:expression(1)\"></i>",
             "<a href=\"http://x\"></a>",
             "<i id=\"a\"></i><i id=\"a\"></i>",
             "&",

@@ -29,7 +29,7 @@ pub(super) struct Flame {
     pub by_own: Vec<FunctionSums>,
     /// The functions with most, what they call included.
     pub by_all: Vec<FunctionSums>,
-    /// How many functions there are besides, by the label: of each list.
+    /// How many functions there are.
     pub functions: usize,
     /// What has a stack that there was no room for.
     pub left_out: u64,
@@ -81,7 +81,7 @@ pub(super) fn flame(
         sums.add(&process, &frames, weight);
     }
     sums.tree.add_unknown(profile.unwalked_beyond);
-    Ok(Some(sums.ranked()))
+    Ok((sums.tree.weight() > 0).then(|| sums.ranked()))
 }
 
 /// The frames of stacks, each different one once.
