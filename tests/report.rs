@@ -540,11 +540,12 @@ fn waits_are_bars_by_the_stack_of_the_switch_that_ends_them() {
 
 #[test]
 fn a_page_has_so_many_bars_and_the_others_are_added_up() {
-    // Each stack is a path of its own, of 40 frames in two modules by turns: the first ten are wider.
+    // Each stack is a path of its own, of 40 frames: every other one is in a method or in a module, by a bit of its number.
     let stack = |number: u64| -> Vec<u64> {
-        let frame = |at: u64| match (number >> (at / 2)) & 1 {
-            1 if at % 2 == 0 => 0x9001,
-            _ => [0x1001, 0x3001][usize::from(at % 2 == 1)],
+        let frame = |at: u64| match (at.is_multiple_of(2), (number >> (at / 2)) & 1) {
+            (true, 1) => 0x9001,
+            (true, _) => 0x1001,
+            (false, _) => 0x3001,
         };
         (0..40).map(frame).collect()
     };
