@@ -138,8 +138,9 @@ fn read_pages(input: &dyn Input, page_size: u32, pages: &[u32], mut target: &mut
     let mut pages = pages;
     while !target.is_empty() {
         let (&first, rest) = pages.split_first().ok_or_else(cut)?;
-        let follows = |(&page, before): (&u32, u32)| before.checked_add(1) == Some(page);
-        let more = rest.iter().zip(first..).take_while(|&both| follows(both)).count();
+        // Numbers count up to where one does not; at most up to the greatest.
+        let next = (1_u32..u32::MAX).map(|more| first.checked_add(more));
+        let more = rest.iter().zip(next).take_while(|&(&page, next)| next == Some(page)).count();
         pages = rest.get(more..).unwrap_or_default();
         let len = more.saturating_add(1).saturating_mul(page_len).min(target.len());
         let (part, left) = target.split_at_mut(len);

@@ -96,7 +96,7 @@ fn section_of(sections: &[Section], number: u16) -> Option<&Section> {
 
 fn place_in(sections: &[Section], address: u32) -> Option<(Place, &Section)> {
     let within = |section: &Section| address.checked_sub(section.address).filter(|&offset| offset < section.size);
-    let found = sections.iter().zip(1_u16..);
+    let found = sections.iter().zip(1..=u16::MAX);
     let mut found = found.filter_map(|(section, number)| Some((within(section)?, section, number)));
     found.next().map(|(offset, section, number)| (Place { section: number, offset }, section))
 }
