@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::digest::Digest;
-use crate::targets::{buffers, containers, decode, loss, report, schemas, stored, traces, values, xpress};
+use crate::targets::{buffers, containers, decode, loss, report, schemas, stored, symbols, traces, values, xpress};
 
 /// A room with its oracle.
 #[derive(Clone, Copy, Debug)]
@@ -233,6 +233,11 @@ pub const ALL: &[Target] = &[
     Target::new("containers", containers::containers, "alone as with others, sizes and check sums as recorded")
         .unpacking()
         .count(20_000),
+    Target::new("pdb", symbols::pdb, "alike with and without lines, alone as with others, within its symbol")
+        .max_len(32 << 10)
+        .count(20_000),
+    Target::new("msfz", symbols::pdb, "those of pdb").max_len(32 << 10).count(20_000),
+    Target::new("pe", symbols::pe, "found by its own identity alone").max_len(32 << 10).count(20_000),
     Target::new("loss", loss::loss, "events go only where damage, an issue or a gap is said")
         .form(Form::Numbered(loss::subject_count))
         .count(200_000),

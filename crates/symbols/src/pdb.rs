@@ -121,12 +121,12 @@ impl Pdb {
 fn grouped<'a, 'p>(functions: &Functions<'a>, asked: &'p [At]) -> Vec<(Function<'a>, &'p [At])> {
     let mut found: Vec<(Function<'a>, &[At])> = Vec::new();
     let mut left = asked;
-    while let Some(at) = left.first() {
-        let Some(function) = functions.at(at) else {
+    while let Some(first) = left.first() {
+        let Some(function) = functions.at(first) else {
             left = left.get(1..).unwrap_or_default();
             continue;
         };
-        let is_of = |at: &At| functions.is_of(&function, at);
+        let is_of = |at: &At| functions.is_of(&function, first, at);
         let count = left.iter().take_while(|at| is_of(at)).count().max(1);
         let (places, rest) = left.split_at(count);
         found.push((function, places));

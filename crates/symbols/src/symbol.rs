@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub struct Symbol {
     /// Where the function begins, relative to the image base.
     pub start: u32,
-    /// Its bytes; `None` where its code lies in several pieces.
+    /// Its bytes; `None` where the code of the binary was rearranged: it may lie in several pieces.
     pub size: Option<u32>,
     /// Its name without parameters: `Namespace::Class::method`.
     pub name: Arc<str>,

@@ -99,8 +99,8 @@ fn rearranged_code_has_the_names_of_before() {
         &[
             (0x1000, "1000+0 o(void)"),
             (0x1020, "1020+0 _q@8"),
-            (0x1408, "1400+40 a::f(int):12"),
-            (0x1414, "1400+40 a::f(int):12 > a::outer:31 > `anonymous namespace'::inner:41"),
+            (0x1408, "1400+0 a::f(int):12"),
+            (0x1414, "1400+0 a::f(int):12 > a::outer:31 > `anonymous namespace'::inner:41"),
             (0x1440, "-"),
         ],
     );

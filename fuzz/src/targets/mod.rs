@@ -8,6 +8,7 @@ pub mod loss;
 pub mod report;
 pub mod schemas;
 pub mod stored;
+pub mod symbols;
 pub mod traces;
 pub mod values;
 pub mod xpress;

@@ -101,14 +101,15 @@ impl<'a> Functions<'a> {
         Some(Function { symbol, place: start, len, procedure: None })
     }
 
-    /// Whether a place lies in a function, too, that was found for one before it.
-    pub(crate) fn is_of(&self, function: &Function<'a>, at: &At) -> bool {
+    /// Whether a place lies in a function, too, that was found for the first of several.
+    pub(crate) fn is_of(&self, function: &Function<'a>, first: &At, at: &At) -> bool {
         if let Some(procedure) = self.procedures.at(at.place) {
             return procedure.place == function.place;
         }
         let offset = at.place.offset.checked_sub(function.place.offset);
         let is_within = offset.is_some_and(|offset| offset < function.len);
-        function.procedure.is_none() && at.place.section == function.place.section && is_within
+        let is_near = at.place.section == function.place.section && at.part == first.part;
+        function.procedure.is_none() && is_near && is_within
     }
 
     fn of_procedure(&self, procedure: &Procedure<'a>) -> Option<Function<'a>> {
@@ -138,7 +139,8 @@ impl<'a> Functions<'a> {
         let start = self.space.address(at)?;
         Some(Symbol {
             start,
-            size: self.is_in_one_piece(at, size, start).then_some(size),
+            // Rearranged code may lie in several pieces.
+            size: (!self.space.is_moved()).then_some(size),
             name: short.into(),
             full_name: full.map(Arc::from),
             kind,
@@ -146,13 +148,6 @@ impl<'a> Functions<'a> {
             line: None,
             inlined: Vec::new(),
         })
-    }
-
-    /// Rearranged code may lie in several pieces.
-    fn is_in_one_piece(&self, at: Place, size: u32, start: u32) -> bool {
-        let last = |size: u32| Some(Place { offset: at.offset.checked_add(size.checked_sub(1)?)?, ..at });
-        !self.space.is_moved()
-            || last(size).and_then(|last| self.space.address(last)) == start.checked_add(size.saturating_sub(1))
     }
 }
 

@@ -17,6 +17,9 @@ pub struct SmallPdb {
     pub functions: Vec<(String, String)>,
 }
 
+/// Lines, by offsets.
+pub type Rows = Vec<(u32, u32)>;
+
 /// An object file.
 #[derive(Clone, Debug, Default)]
 pub struct SmallModule {
@@ -24,7 +27,7 @@ pub struct SmallModule {
     pub contributions: Vec<(u32, u32)>,
     pub symbols: Vec<u8>,
     /// Offset, size, and the lines by offsets from there.
-    pub lines: Vec<(u32, u32, Vec<(u32, u32)>)>,
+    pub lines: Vec<(u32, u32, Rows)>,
     /// Number of the identity and the line where its source begins.
     pub inlinees: Vec<(u32, u32)>,
 }

@@ -1,0 +1,69 @@
+//! Files of symbols: a PDB in either container, and the binary that names it.
+
+use std::fs;
+
+use symbols::{Found, Module, Pdb, Symbol, SymbolPath};
+
+use crate::digest::Digest;
+use crate::oracle;
+
+/// Bytes that a PDB may take in memory.
+const LIMIT: u64 = 4 << 20;
+
+/// Addresses that are asked for besides those that the input ends with.
+const ADDRESSES: [u32; 12] =
+    [0, 0x1000, 0x1008, 0x1010, 0x1014, 0x1040, 0x1080, 0x1100, 0x1140, 0x1200, 0x3000, 0xFFFF_FFFF];
+
+/// A PDB or an MSFZ, and addresses.
+///
+/// Oracles: functions are the same with lines and without, alone and among others; an address lies in its function; no more functions
+/// are inlined in one another than are followed.
+pub fn pdb(input: &[u8], digest: &mut Digest) {
+    let opened = Pdb::from_bytes("input.pdb", input.to_vec(), LIMIT);
+    digest.count("pdb", if opened.is_ok() { "opened" } else { "refused" });
+    let Ok(mut pdb) = opened else { return };
+    digest.add(pdb.id());
+    let tail = input[input.len().saturating_sub(32)..].as_chunks::<4>().0;
+    let mut addresses: Vec<u32> = tail.iter().map(|bytes| u32::from_le_bytes(*bytes) & 0x3FFF).collect();
+    addresses.extend(ADDRESSES);
+    addresses.sort_unstable();
+    addresses.dedup();
+    let (plain, lines) = (pdb.resolve(&addresses, false), pdb.resolve(&addresses, true));
+    digest.add_shown(&lines);
+    let Ok(plain) = plain else { return };
+    for (&address, symbol) in addresses.iter().zip(&plain) {
+        if let Some(Symbol { start, size: Some(size), .. }) = symbol {
+            assert!(address.wrapping_sub(*start) < *size, "pdb: {address:#x} lies in {start:#x}+{size:#x}");
+        }
+        if let Ok(alone) = pdb.resolve(&[address], false) {
+            oracle::same(&alone.first(), &Some(symbol));
+        }
+    }
+    for (plain, full) in plain.iter().zip(lines.into_iter().flatten()) {
+        assert!(full.as_ref().is_none_or(|symbol| symbol.inlined.len() <= 256), "pdb: too deep");
+        let bare = full.map(|symbol| Symbol { file: None, line: None, inlined: Vec::new(), ..symbol });
+        oracle::same(&bare, plain);
+    }
+}
+
+/// A binary of which the trace has the time stamp and the size.
+///
+/// Oracle: it is found by its own identity, and never by another.
+pub fn pe(input: &[u8], digest: &mut Digest) {
+    let number = |at: usize| {
+        input.get(at..at.checked_add(4)?).map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap_or_default()))
+    };
+    let at = number(60).map_or(0, |at| at as usize);
+    let (time_stamp, size) = (number(at.saturating_add(8)), number(at.saturating_add(80)));
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    fs::write(folder.path().join("input.dll"), input).expect("the input fits on the disk");
+    let path = SymbolPath::parse(&folder.path().display().to_string(), LIMIT);
+    let module = |time_stamp| Module { file_name: "input.dll".to_owned(), time_stamp, size, pdb: None };
+    let found = path.identify(&module(time_stamp));
+    digest.count("pe", found.word());
+    if let Found::Found(found) = &found {
+        digest.add(found);
+    }
+    let other = time_stamp.map(|time_stamp| time_stamp.wrapping_add(1));
+    assert!(!matches!(path.identify(&module(other)), Found::Found(_)), "pe: found by the identity of another");
+}
