@@ -53,6 +53,11 @@ fn query() {
 }
 
 #[test]
+fn symbols() {
+    insta::assert_snapshot!(help(&["symbols", "--help"]));
+}
+
+#[test]
 fn verify() {
     insta::assert_snapshot!(help(&["verify", "--help"]));
 }
@@ -77,13 +82,14 @@ fn steps() {
 }
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "",
     "convert",
     "plan",
     "convert-partition",
     "commit",
     "inspect",
+    "symbols",
     "verify",
     "report",
     "views",

@@ -102,7 +102,7 @@ fn what_views_keep_of_traces_lies_in_the_store() {
     let script = |traces: &[PublishedTrace], out: &dyn Store| {
         let lake = lake(traces, Some(out)).unwrap();
         let (dialect, extent) = (Dialect::DuckDb, Extent::Whole);
-        let script = Script { dialect, lake: &lake, root: "out", traces: Traces::Many, extent };
+        let script = Script { dialect, lake: &lake, root: "out", traces: Traces::Many, extent, beside: &[] };
         script.text()
     };
     let (local, stored) = (published(&[sandbox.path("out")]).unwrap(), in_memory(&memory));

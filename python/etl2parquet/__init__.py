@@ -33,7 +33,7 @@ from ._documents import (
     TimeRange,
 )
 from ._errors import BusyError, Error, InputError, InternalError, Interrupted, OutputError, RefusedError, UsageError
-from ._published import Problem, Verified, verify, views
+from ._published import ModuleSymbols, Problem, Symbols, Verified, symbols, verify, views
 from ._runs import Committed, Plan, Progress, Summary, TraceSummary, commit, convert, convert_partition, plan
 from ._sql import connect, report, sql
 from ._trace import Rows, Trace, inspect, open
@@ -56,6 +56,7 @@ __all__ = [
     "Interrupted",
     "LostEvents",
     "Loss",
+    "ModuleSymbols",
     "NamedEvents",
     "OutputError",
     "Plan",
@@ -67,6 +68,7 @@ __all__ = [
     "Session",
     "Stream",
     "Summary",
+    "Symbols",
     "TimeRange",
     "Trace",
     "TraceSummary",
@@ -82,6 +84,7 @@ __all__ = [
     "report",
     "schema",
     "sql",
+    "symbols",
     "verify",
     "views",
 ]

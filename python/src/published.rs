@@ -3,9 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use base::resources::{default_threads, pool};
+use base::resources::{default_threads, memory_budget, pool};
 use conversion::views::{Dialect, Extent};
 use published::report::{facts, page};
+use published::symbols::{Asked, SymbolPath, resolve};
 use published::{PublishedTrace, statements};
 use published::{all_published, published};
 use pyo3::prelude::*;
@@ -20,6 +21,25 @@ pub(crate) fn verify(py: Python<'_>, outputs: Vec<PathBuf>, quick: bool, told: O
         let traces = published(&outputs)?;
         let verified = pool(default_threads())?.install(|| published::verify::verify(&traces, quick, state))?;
         json(&verified.document())
+    })
+}
+
+/// The search for the symbols of traces, as the document of `symbols --json`.
+#[pyfunction]
+pub(crate) fn symbols(
+    py: Python<'_>,
+    outputs: Vec<PathBuf>,
+    symbol_path: &str,
+    min_share: f64,
+    with_lines: bool,
+    told: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    wait(py, told, |state| {
+        let threads = default_threads();
+        let path = SymbolPath::parse(symbol_path, memory_budget(None, threads) / 2 / threads.max(1) as u64);
+        let asked = Asked { path: &path, min_share, with_lines };
+        let traces = published(&outputs)?;
+        json(&pool(threads)?.install(|| resolve(traces, &asked, state))?)
     })
 }
 

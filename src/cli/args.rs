@@ -86,6 +86,9 @@ pub(super) enum Command {
     /// Print SQL views over published traces: datasets, events, and answers such as cpu_samples and disk_io
     #[command(after_help = questions())]
     Views(ViewsArgs),
+    /// Name the functions of stacks, from PDBs in local folders
+    #[command(after_help = ENVIRONMENT)]
+    Symbols(SymbolsArgs),
     /// Ask a trace, converted or not, in SQL: DuckDB answers, with all views at hand
     #[command(after_help = questions())]
     Query(Box<QueryArgs>),
@@ -259,6 +262,39 @@ pub(super) struct VerifyArgs {
     pub json: bool,
     #[command(flatten)]
     pub run: RunArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SymbolsArgs {
+    /// A folder with traces, or a trace (trace=NAME)
+    #[arg(value_name = "OUT", required = true)]
+    pub outputs: Vec<PathBuf>,
+    /// Folders and caches of symbol files with semicolons between, as debuggers write it: DIR, cache*DIR, srv*DIR*SERVER;
+    /// without it that of _NT_SYMBOL_PATH. Servers are not asked
+    #[arg(long, value_name = "PATH")]
+    pub symbol_path: Option<OsString>,
+    /// File that gets a line for each symbol file that frames need and that is not there, as symchk /im reads it where
+    /// there is a network; - for standard output
+    #[arg(long, value_name = "FILE")]
+    pub missing: Option<PathBuf>,
+    /// Ask for no module with a smaller share of all frames, such as 0.1%
+    #[arg(long, value_name = "SHARE", default_value = "0%", value_parser = share)]
+    pub min_share: f64,
+    /// Source files, lines and inlined functions, too
+    #[arg(long)]
+    pub lines: bool,
+    /// One JSON document on standard output: a list with an object for each folder that holds traces
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// A share in percent.
+fn share(text: &str) -> Result<f64, String> {
+    let percent = text.trim().trim_end_matches('%').trim_end().parse::<f64>().ok();
+    let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+    percent.map(|percent| percent / 100.0).ok_or_else(|| "expected 0% to 100%".to_owned())
 }
 
 #[derive(Debug, Args)]

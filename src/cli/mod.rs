@@ -56,6 +56,7 @@ mod steps;
 mod stopwatch;
 mod subjects;
 mod summary;
+mod symbols;
 mod text_table;
 mod top_events;
 mod undecoded;

@@ -5,17 +5,20 @@ import contextlib
 import functools
 import glob
 import os
+import re
 import unittest
 
 import pyarrow
 import pyarrow.parquet
 
 import support
-from engines import duckdb_with, spark_with
+from engines import duckdb_with, spark
 from made import add_dataset, add_file
 
 # Merged traces with .NET methods of 64 and 32 bits, and an unmerged one of switches.
 TRACES = ["perfview-net.4.5.2.x64", "perfview-net.4.5.x86-old", "filtrace-diskio"]
+
+VIEWS = ["frames", "cpu_sample_frames", "cpu_functions", "cpu_callers", "cpu_paths"]
 
 KNOWN = "module, module_path, module_offset, function, kind, unknown_because"
 
@@ -96,14 +99,18 @@ def frame(memory, process, stack, depth, first, last):
     method = methods[0] if methods[0] is methods[1] else None
     changed = identity(images[0]) != identity(images[1]) or (images[0] is None and methods[0] is not methods[1])
     if changed:
-        return (None, None, None, None, "kernel" if address < 0 else "user", "changed")
-    module = (None, None, None)
+        kind = "kernel" if address < 0 else None if 2**31 <= address < 2**32 else "user"
+        return (None, None, None, None, kind, "changed")
+    module, is_of_kernel = (None, None, None), images[0] is not None and images[0]["process_id"] == 0
     if images[0] is not None:
         module = (images[0]["file_name"], images[0]["path"], address - images[0]["base"])
     function = None
     if method is not None:
         function = ".".join(part for part in (method["namespace"], method["name"]) if part is not None) or None
-    kind = "kernel" if address < 0 else "managed" if method is not None else "user"
+    kind = "kernel" if address < 0 or is_of_kernel else "managed" if method is not None else "user"
+    if kind == "user" and images[0] is None and 2**31 <= address < 2**32:
+        # Of a 32-bit kernel, or of a program.
+        kind = None
     reason = None
     if function is None and images[0] is None:
         reason = "no process" if process is None and address >= 0 else "in no module"
@@ -161,6 +168,7 @@ class Made(unittest.TestCase):
             (7, 100, [0x6010, 0x6FFF]),
             (None, 100, [-0x800, 0x1010]),
             (8, 100, [0x9010, 0x9110]),
+            (7, 100, [0x80001010, 0xF0000000]),
         ]
         add_dataset(
             folder,
@@ -179,6 +187,7 @@ class Made(unittest.TestCase):
 
         images = [
             module(-0x1000, "k.sys", process_id=0, pdb_guid=guid, pdb_age=1),
+            module(0x80001000, "k32.sys", process_id=0, pdb_guid=guid, pdb_age=7),
             module(0x1000, "a.dll", time_stamp=5),
             module(0x2000, "b.dll", pdb_guid=guid, pdb_age=2),
             module(0x3000, "c.dll", pdb_guid=guid, pdb_age=3),
@@ -217,7 +226,6 @@ class Made(unittest.TestCase):
         cls.folder = folder
 
     def test_every_rule_has_the_frame_that_it_says(self):
-        query = f"SELECT depth, {KNOWN} FROM frames WHERE process_id IS NOT DISTINCT FROM ? AND stack_id = ? ORDER BY frame"
         kernel = ("k.sys", "C:\\k.sys", 0x800, None, "kernel", "not asked")
         expected = {
             # The frame of the program below the kernel's is where it was: at the very begin of its module. The next one is a return
@@ -243,37 +251,65 @@ class Made(unittest.TestCase):
                 (0, "nameless.dll", "C:\\nameless.dll", 0x10, None, "user", "no identity"),
                 (1, "nameless.dll", "C:\\nameless.dll", 0x110, None, "user", "no identity"),
             ],
+            # Of a kernel of 32 bits, whose addresses have no sign.
+            (7, (0x80001010, 0xF0000000)): [
+                (0, "k32.sys", "C:\\k32.sys", 0x10, None, "kernel", "not asked"),
+                (1, None, None, None, None, None, "in no module"),
+            ],
         }
         for engine, ask in self.engines():
+            found = collections.defaultdict(list)
+            for process, stack_id, _, *frame in ask(f"SELECT process_id, stack_id, frame, depth, {KNOWN} FROM frames ORDER BY 1, 2, 3"):
+                found[process, stack_id].append(tuple(frame))
             for (process, stack), frames in expected.items():
                 with self.subTest(engine=engine, stack=stack):
-                    self.assertEqual(ask(query, process, hash(stack)), frames)
+                    self.assertEqual(found[process, hash(stack)], frames)
 
     def test_a_function_that_recurs_counts_once(self):
         query = """SELECT module, CAST(sum(exclusive_samples) AS BIGINT), CAST(sum(inclusive_samples) AS BIGINT) FROM cpu_functions
                    WHERE process_id = 7 AND function IS NULL AND module IN ('a.dll', 'b.dll') GROUP BY module ORDER BY module"""
+        calls = "SELECT caller_module, module, samples FROM cpu_callers WHERE process_id = 7 AND caller_module = 'a.dll' ORDER BY module"
+        path = f"SELECT path, samples FROM cpu_paths WHERE process_id = 7 AND stack_id = {hash((0x6010, 0x6FFF))}"
         # a.dll: leaf of the second stack, and in it and the first. b.dll: the sample without a stack; in it, and in the first alone: the
         # return addresses at its begin are calls of a.dll.
         for engine, ask in self.engines():
             with self.subTest(engine):
                 self.assertEqual(ask(query), [("a.dll", 1, 2), ("b.dll", 1, 2)])
-                calls = """SELECT caller_module, module, samples FROM cpu_callers WHERE process_id = 7 AND caller_module = 'a.dll' ORDER BY module"""
                 self.assertEqual(ask(calls), [("a.dll", "a.dll", 2), ("a.dll", "k.sys", 1)])
-                self.assertEqual(ask("SELECT count(*) FROM cpu_sample_frames WHERE frame = 0 AND process_name = 'a.exe'"), [(8,)])
-                path = f"SELECT path, samples FROM cpu_paths WHERE process_id = 7 AND stack_id = {hash((0x6010, 0x6FFF))}"
+                self.assertEqual(ask("SELECT count(*) FROM cpu_sample_frames WHERE frame = 0 AND process_name = 'a.exe'"), [(9,)])
                 self.assertEqual(ask(path), [("native.dll!?;native.dll!N.C.M", 1)])
+
+    def test_queries_of_the_page_run(self):
+        with open(os.path.join(support.REPOSITORY, "docs", "symbols.md"), encoding="utf-8") as file:
+            blocks = re.findall(r"^```sql\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
+        queries = [query.strip() for block in blocks for query in block.split(";") if query.strip()]
+        self.assertEqual(len(queries), 6)
+        with contextlib.closing(duckdb_with(self.out)) as connection:
+            for query in queries:
+                connection.execute(query).fetchall()
+        for query in queries:
+            # Binds all names, which is what may differ.
+            self.spark().sql(query)
 
     def test_loops_find_the_same(self):
         check_frames(self, self.out, self.folder)
 
     def engines(self):
-        def in_duckdb(query, *values):
-            with contextlib.closing(duckdb_with(self.out)) as connection:
-                return connection.execute(query, list(values)).fetchall()
+        with contextlib.closing(duckdb_with(self.out)) as connection:
+            yield "DuckDB", lambda query: connection.execute(query).fetchall()
+        yield "Spark", lambda query: [tuple(row) for row in self.spark().sql(query).collect()]
 
-        yield "DuckDB", in_duckdb
-        session = spark_with(self.out)
-        yield "Spark", lambda query, *values: [tuple(row) for row in session.sql(query, args=list(values)).collect()]
+    @classmethod
+    @functools.cache
+    def spark(cls):
+        """A session with the views about frames, and those that they need."""
+        session = spark()
+        done = support.run("views", cls.out, *VIEWS, "--spark")
+        for statement in done.stdout.split(";\n"):
+            lines = [line for line in statement.splitlines() if not line.startswith("--")]
+            if "".join(lines).strip():
+                session.sql("\n".join(lines))
+        return session
 
 
 def check_frames(test, out, folder):

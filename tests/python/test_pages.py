@@ -25,11 +25,12 @@ PAGES = {
     "docs/report.md": (1, ["boot.html", "opened", "pages/index.html", "pages/monday.html", "pages/tuesday.html"]),
     "docs/schemas.md": (6, ["out/trace=trace", "shop.lock", "out/schema.lock", "out/trace=c", "facts.json"]),
     "docs/sidecar.md": (1, ["out/trace=boot"]),
+    "docs/symbols.md": (1, ["out/symbols/modules.parquet", "missing.txt", "boot.html"]),
     "docs/steps.md": (1, ["out/trace=boot"]),
     "docs/verify.md": (1, ["out/trace=boot", "run.json"]),
 }
 # Pages that speak of a trace that is converted already.
-CONVERTED = {"docs/report.md"}
+CONVERTED = {"docs/report.md", "docs/symbols.md"}
 # What no test can run: all the tests, a container, and what a test of its own does (test_update.py).
 NOT_HERE = re.compile(r"^(scripts/test$|docker |rm /data/)", re.MULTILINE)
 # Words in place of which a reader writes something else.

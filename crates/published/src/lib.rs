@@ -2,6 +2,7 @@
 //! whether they are still what was published ([`verify`]), what the addresses of their stacks lie in ([`frames`]), and a page about
 //! each ([`report`]).
 
+mod beside;
 pub mod binding;
 mod columns;
 mod compare;
@@ -20,7 +21,7 @@ mod settle;
 mod sidecar;
 mod source;
 mod statements;
-mod symbols;
+pub mod symbols;
 mod table;
 mod trace;
 pub mod verify;

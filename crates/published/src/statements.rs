@@ -7,8 +7,8 @@ use base::error::Result;
 use columnar::output::{LocalStore, Store};
 use conversion::views::{Dialect, Extent, Script, Statements, Traces};
 
+use super::beside;
 use super::lake::lake;
-use super::symbols;
 use super::trace::published;
 
 /// The views of a trace, or of a folder with traces.
@@ -26,7 +26,7 @@ pub fn statements(path: &Path, dialect: Dialect, extent: Extent) -> Result<State
         Some((folder, name)) => (folder.clone(), Traces::One(name)),
         None => (absolute(path), Traces::Many),
     };
-    let beside = symbols::patterns(&LocalStore::new(&local));
+    let beside = beside::patterns(&LocalStore::new(&local));
     let root = local.display().to_string().replace('\\', "/");
     Ok(Script { dialect, lake: &lake, root: &root, traces, extent, beside: &beside }.statements())
 }

@@ -77,7 +77,7 @@ impl<T> Found<T> {
     }
 
     /// The status of a file that cannot be used.
-    pub(crate) fn of(reason: Reason, path: &Path) -> Self {
+    pub fn of(reason: Reason, path: &Path) -> Self {
         let path = path.to_owned();
         match reason {
             Reason::Unreadable(reason) => Found::Unreadable { path, reason },

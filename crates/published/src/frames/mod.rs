@@ -20,7 +20,7 @@ mod stacks;
 
 pub use modules::ModuleId;
 pub(crate) use modules::{AddressPlace, Modules};
-pub use names::{Names, NoNames};
+pub use names::Names;
 pub use needed::{Needed, NeededModule, needed};
 pub(crate) use place::{Frame, Place, Unknown, frames};
 pub(crate) use stacks::{Addresses, Owner, StackCell, Stacks};

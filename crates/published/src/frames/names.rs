@@ -10,13 +10,3 @@ pub trait Names: fmt::Debug {
     /// The function of a module that has a relative address, where it is known: never a guess.
     fn function(&self, module: &ModuleId, address: u32) -> Option<Cow<'_, str>>;
 }
-
-/// Knows none.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoNames;
-
-impl Names for NoNames {
-    fn function(&self, _: &ModuleId, _: u32) -> Option<Cow<'_, str>> {
-        None
-    }
-}

@@ -20,8 +20,9 @@ use super::tally::Ranked;
 use super::waits::{Waits, waits};
 use super::who::Who;
 use crate::PublishedTrace;
-use crate::frames::{Modules, Names, NoNames};
+use crate::frames::{Modules, Names};
 use crate::source::Source;
+use crate::symbols::{StoredNames, root_of};
 
 /// What is known of a trace.
 #[derive(Debug)]
@@ -70,20 +71,17 @@ impl Facts {
     }
 }
 
-/// Reads a trace, a batch of rows at a time, without names of functions but those that the trace has.
+/// Reads a trace, a batch of rows at a time, with the names of functions that the trace has and those that lie beside it.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read;
 /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
 pub fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Facts> {
-    facts_with(trace, &NoNames, progress)
+    let names = StoredNames::beside(&root_of(&trace.folder()), progress)?;
+    facts_with(trace, &names, progress)
 }
 
-/// Reads a trace, a batch of rows at a time, with names of functions.
-///
-/// # Errors
-/// As [`facts`].
-pub fn facts_with(trace: &PublishedTrace, names: &dyn Names, progress: &dyn Progress) -> Result<Facts> {
+fn facts_with(trace: &PublishedTrace, names: &dyn Names, progress: &dyn Progress) -> Result<Facts> {
     let source = Source::open(trace, progress)?;
     let recorded = recorded(&source)?;
     let (first, last) = recorded.span.unwrap_or((0, 0));

@@ -41,6 +41,6 @@ mod unit;
 mod waits;
 mod who;
 
-pub use facts::{Facts, facts, facts_with};
+pub use facts::{Facts, facts};
 pub use index::{Entry, index};
 pub use page::page;

@@ -1,24 +1,23 @@
-//! Symbols beside published traces.
+//! Symbols beside published traces: the functions that the frames of their stacks lie in.
+//!
+//! ```text
+//! OUT/trace=…/            what was recorded, which no look-up changes
+//! OUT/symbols/modules.parquet                   modules that frames lie in, and what became of the search
+//! OUT/symbols/<pdb>/<GUID><age>.parquet         addresses of a module, shared by all traces
+//! traces ─► wanted ─► search ─► tables
+//! ```
+//!
+//! A module is known by the GUID and the age of its symbol file, or by the time stamp and the size of its own file; never by a
+//! name or a path.
 
-use columnar::output::Store;
-use columnar::output::store::EntryKind;
+mod named;
+mod rows;
+mod search;
+mod tables;
+mod wanted;
 
-/// The folder of symbols, beside the traces.
-const FOLDER: &str = "symbols";
-
-/// The table of modules in it.
-const MODULES: &str = "modules.parquet";
-
-/// The patterns of the files that views read and that are there, below the folder that holds the traces.
-pub(crate) fn patterns(root: &dyn Store) -> Vec<&'static str> {
-    let folder = root.below(FOLDER);
-    let has_functions = || {
-        let folders = folder.list("").unwrap_or_default().into_iter().filter(|entry| entry.kind == EntryKind::Folder);
-        let mut files = folders.flat_map(|entry| folder.list(&entry.name).unwrap_or_default());
-        files.any(|file| file.name.ends_with(".parquet"))
-    };
-    let mut found = Vec::new();
-    found.extend(folder.has(MODULES).then_some("symbols/modules.parquet"));
-    found.extend(has_functions().then_some("symbols/*/*.parquet"));
-    found
-}
+pub use ::symbols::SymbolPath;
+pub use named::StoredNames;
+pub use rows::{ModuleSymbols, NOT_ASKED};
+pub use search::{Asked, Resolved, id_of, resolve};
+pub use tables::root_of;

@@ -17,14 +17,14 @@ WITH stacks AS {{inline}}(
 ), asked AS (
   SELECT DISTINCT trace, machine, asker AS process_id, spot AS address FROM framed
 ), {{include address_places}}, looked_up AS (
-  SELECT f.trace, f.machine, f.process_id, f.stack_id, f.depth, f.address, f.spot,
+  SELECT f.trace, f.machine, f.process_id, f.stack_id, f.depth, f.address, f.spot, span_at(p.own, f.first_ns) IS NULL AS is_of_kernel,
          CASE WHEN span_at(p.own, f.first_ns) IS NULL THEN span_at(p.kernel, f.first_ns) ELSE span_at(p.own, f.first_ns) END AS image,
          CASE WHEN span_at(p.own, f.last_ns) IS NULL THEN span_at(p.kernel, f.last_ns) ELSE span_at(p.own, f.last_ns) END AS last_image,
          span_at(p.methods, f.first_ns) AS method, span_at(p.methods, f.last_ns) AS last_method
   FROM framed f
   LEFT JOIN places p ON p.trace = f.trace AND p.machine = f.machine AND p.asker = f.asker AND p.address = f.spot
 ), placed AS (
-  SELECT trace, machine, process_id, stack_id, depth, address, spot,
+  SELECT trace, machine, process_id, stack_id, depth, address, spot, is_of_kernel,
          CASE WHEN image_changes THEN NULL ELSE image END AS image, CASE WHEN method IS DISTINCT FROM last_method THEN NULL ELSE method END AS method,
          image_changes OR (image IS NULL AND method IS DISTINCT FROM last_method) AS changes
   FROM (
@@ -38,11 +38,13 @@ WITH stacks AS {{inline}}(
          p.image IS NOT NULL AS is_in_module,
          CASE WHEN p.changes OR p.method IS NULL THEN NULL WHEN p.method.detail IS NULL THEN p.method.name
               ELSE p.method.detail || COALESCE('.' || p.method.name, '') END AS method,
-         CASE WHEN p.address < 0 THEN 'kernel' WHEN NOT p.changes AND p.method IS NOT NULL THEN 'managed' ELSE 'user' END AS kind,
+         -- Addresses of a 32-bit kernel have no sign; its modules say whose they are.
+         CASE WHEN p.address < 0 OR (p.image IS NOT NULL AND p.is_of_kernel) THEN 'kernel' WHEN NOT p.changes AND p.method IS NOT NULL THEN 'managed'
+              WHEN p.image IS NULL AND p.address BETWEEN 2147483648 AND 4294967295 THEN NULL ELSE 'user' END AS kind,
          COALESCE(y.inline_depth, 0) AS inline_depth, y.name AS symbol, y.file, y.line
   FROM placed p
   LEFT JOIN symbol_modules m ON m.symbol_key = p.image.symbol_key
-  LEFT JOIN symbols y
+  LEFT JOIN symbol_functions y
     ON y.pdb_guid = m.pdb_guid AND y.pdb_age = m.pdb_age AND y.rva = p.spot - (-1 - p.image.highest) AND (p.changes OR p.method IS NULL)
 )
 SELECT trace, process_id, stack_id,

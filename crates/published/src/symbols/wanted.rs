@@ -1,0 +1,104 @@
+//! What the stacks of several traces need.
+
+use std::collections::BTreeMap;
+
+use base::error::Result;
+use base::progress::Progress;
+
+use super::rows::ModuleSymbols;
+use crate::PublishedTrace;
+use crate::frames::{ModuleId, needed};
+
+/// What frames of some traces need.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    /// Modules by what their symbols are found by; those without an identity by their names.
+    modules: BTreeMap<(Option<String>, Option<String>), WantedModule>,
+    /// Frames of all stacks of all events.
+    pub frames: u64,
+    /// Those in methods of .NET, outside of modules.
+    pub in_methods: u64,
+    /// Those in neither.
+    pub unknown: u64,
+    /// Those that there was no room for.
+    pub left_out: u64,
+}
+
+/// A module with the addresses that frames have in it.
+#[derive(Debug, Default)]
+pub(super) struct WantedModule {
+    pub module: ModuleId,
+    /// Address in the module, and how many frames have it.
+    pub addresses: BTreeMap<u32, u64>,
+    pub frames: u64,
+}
+
+impl Wanted {
+    /// Reads the stacks of the traces, one trace after another.
+    ///
+    /// # Errors
+    /// Those of [`needed`].
+    pub(super) fn of(traces: &[PublishedTrace], progress: &dyn Progress) -> Result<Wanted> {
+        let mut wanted = Wanted::default();
+        for trace in traces {
+            let needs = needed(trace, progress)?;
+            wanted.frames = wanted.frames.saturating_add(needs.frames);
+            wanted.in_methods = wanted.in_methods.saturating_add(needs.in_methods);
+            wanted.unknown = wanted.unknown.saturating_add(needs.unknown);
+            wanted.left_out = wanted.left_out.saturating_add(needs.left_out);
+            for needs in needs.modules {
+                let key = symbol_key(&needs.module);
+                let name = if key.is_none() { needs.module.file_name.clone() } else { None };
+                let frames = needs.frames();
+                let known = wanted.modules.entry((key, name)).or_default();
+                if known.frames == 0 {
+                    known.module = needs.module;
+                }
+                known.frames = known.frames.saturating_add(frames);
+                for (address, frames) in needs.addresses {
+                    let sum = known.addresses.entry(address).or_default();
+                    *sum = sum.saturating_add(frames);
+                }
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// The modules, those with most frames first.
+    pub(super) fn hottest_first(&mut self) -> Vec<WantedModule> {
+        let mut modules: Vec<_> = std::mem::take(&mut self.modules).into_values().collect();
+        modules.sort_by(|a, b| b.frames.cmp(&a.frames).then_with(|| a.module.cmp(&b.module)));
+        modules
+    }
+}
+
+impl WantedModule {
+    /// The row of the module, before its symbols are looked for.
+    pub(super) fn row(&self, of: u64) -> ModuleSymbols {
+        let ModuleId { file_name, time_stamp, size, pdb_name, pdb_guid, pdb_age } = self.module.clone();
+        #[expect(clippy::cast_precision_loss, reason = "a share is no exact number")]
+        let share = if of == 0 { 0.0 } else { self.frames as f64 / of as f64 };
+        ModuleSymbols {
+            symbol_key: symbol_key(&self.module),
+            file_name,
+            time_stamp: time_stamp.map(i64::from),
+            image_size: size,
+            pdb_name,
+            pdb_guid,
+            pdb_age: pdb_age.map(i64::from),
+            frames: i64::try_from(self.frames).unwrap_or(i64::MAX),
+            share,
+            addresses: i64::try_from(self.addresses.len()).unwrap_or(i64::MAX),
+            ..ModuleSymbols::default()
+        }
+    }
+}
+
+/// What symbols of a module are found by, as the function `symbol_key` of the views makes it.
+pub(super) fn symbol_key(module: &ModuleId) -> Option<String> {
+    let by_pdb = module.pdb_guid.as_ref().zip(module.pdb_age).map(|(guid, age)| format!("{guid}/{age}"));
+    by_pdb.or_else(|| {
+        let (name, time, size) = (module.file_name.as_ref()?, module.time_stamp?, module.size?);
+        Some(format!("{}/{time}/{size}", name.to_lowercase()))
+    })
+}

@@ -1,0 +1,132 @@
+//! `etl2parquet symbols`.
+
+use std::collections::BTreeSet;
+use std::env;
+
+use base::error::Result;
+use base::readable::count::{Count, counted};
+use base::readable::share::share;
+use base::resources::pool;
+use batch::status;
+use published::published;
+use published::symbols::{Asked, ModuleSymbols, NOT_ASKED, Resolved, SymbolPath, id_of, resolve};
+
+use super::args::SymbolsArgs;
+use super::console;
+use super::fold::Width;
+use super::run::Run;
+use super::text_table::{Align, TextTable};
+
+/// Modules without symbols that a page shows; the rest is a number.
+const SHOWN: usize = 20;
+
+/// The variable in which debuggers on Windows look for symbols.
+const OF_DEBUGGERS: &str = "_NT_SYMBOL_PATH";
+
+/// Looks symbols up; returns the exit code. Symbols that are not found are no failure.
+///
+/// # Errors
+/// What keeps the run from starting or ends it, and a page or list that cannot be written.
+pub(super) fn run(args: &SymbolsArgs) -> Result<u8> {
+    let run = Run::start(&args.run)?;
+    let text = args.symbol_path.clone().or_else(|| env::var_os(OF_DEBUGGERS)).unwrap_or_default();
+    // Half of the budget for all symbol files that are open at once.
+    let limit = run.memory / 2 / run.threads.max(1) as u64;
+    let path = SymbolPath::parse(&text.to_string_lossy(), limit);
+    if !path.servers().is_empty() {
+        run.console.warning("servers of the symbol path are not asked: symbols are looked for in folders alone");
+    }
+    let asked = Asked { path: &path, min_share: args.min_share, with_lines: args.lines };
+    let traces = published(&args.outputs)?;
+    let found = run.job("symbols", |progress| pool(run.threads)?.install(|| resolve(traces, &asked, progress)));
+    let found = match found {
+        Ok(found) => found,
+        Err(error) => return Ok(run.failed(&error)),
+    };
+    if args.json {
+        console::to_stdout(&console::json(&found))?;
+    } else {
+        let pages: Vec<String> = found.iter().map(|found| page(found, Width::of_stdout())).collect();
+        console::to_stdout(&pages.join("\n"))?;
+    }
+    if let Some(file) = &args.missing {
+        let missing: BTreeSet<String> =
+            found.iter().flat_map(|found| &found.modules).filter_map(manifest_line).collect();
+        console::to_file(file, &missing.into_iter().collect::<String>())?;
+    }
+    Ok(status::SUCCESS)
+}
+
+/// What was found of the symbols of a folder, and what was not.
+fn page(resolved: &Resolved, width: Width) -> String {
+    let Resolved { folder, modules, frames, in_modules, in_methods, named, unknown, left_out } = resolved;
+    let mut values = TextTable::of_values();
+    let of_frames = |part: u64| format!("{} ({})", Count(part), share(part, *frames));
+    values.value("folder", folder.display().to_string());
+    values.value("frames", Count(*frames).to_string());
+    values.value("in modules", of_frames(*in_modules));
+    values.value("with a function", of_frames(*named));
+    values.value("in .NET methods", of_frames(*in_methods));
+    values.value("in neither", of_frames(*unknown));
+    if *left_out > 0 {
+        values.value("no room for", of_frames(*left_out));
+    }
+    let found = modules.iter().filter(|module| module.is_found()).count() as u64;
+    values.value("symbols", format!("of {} of {}", counted(found, "modules"), Count(modules.len() as u64)));
+    let missing: Vec<_> = modules.iter().filter(|module| !module.is_found()).collect();
+    let mut text = values.render(width);
+    if !missing.is_empty() {
+        text.push('\n');
+        text.push_str(&missing_table(&missing, *frames).render(width));
+    }
+    text
+}
+
+fn missing_table(missing: &[&ModuleSymbols], frames: u64) -> TextTable {
+    let mut table = TextTable::new([
+        ("WITHOUT SYMBOLS", Align::Left),
+        ("FRAMES", Align::Right),
+        ("SHARE", Align::Right),
+        ("SYMBOL FILE", Align::Left),
+        ("ID", Align::Whole),
+        ("WHY", Align::Left),
+    ]);
+    let frames_of = |module: &ModuleSymbols| u64::try_from(module.frames).unwrap_or_default();
+    for module in missing.iter().take(SHOWN) {
+        let why = module
+            .reason
+            .as_ref()
+            .map_or_else(|| module.status.clone(), |reason| format!("{}: {reason}", module.status));
+        table.row([
+            module.file_name.clone().unwrap_or_else(|| "?".to_owned()),
+            Count(frames_of(module)).to_string(),
+            share(frames_of(module), frames),
+            if module.pdb_name.is_some() { module.name().to_owned() } else { String::new() },
+            id_of(module).map(|id| id.folder()).unwrap_or_default(),
+            why,
+        ]);
+    }
+    if let Some(rest @ [_, ..]) = missing.get(SHOWN..) {
+        let sum = rest.iter().map(|module| frames_of(module)).sum();
+        let empty = String::new;
+        table.row([
+            format!("{} more", rest.len()),
+            Count(sum).to_string(),
+            share(sum, frames),
+            empty(),
+            empty(),
+            empty(),
+        ]);
+    }
+    table
+}
+
+/// The line of a manifest of `symchk` for a symbol file that frames need and that was not found: a machine with a network fetches it
+/// with `symchk /im`.
+fn manifest_line(module: &ModuleSymbols) -> Option<String> {
+    if module.is_found() || module.status == NOT_ASKED {
+        return None;
+    }
+    let (name, id) = (module.name(), id_of(module)?);
+    (!name.contains([',', '\n', '\r'])).then(|| format!("{name},{},1\n", id.folder()))
+}
