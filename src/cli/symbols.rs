@@ -33,6 +33,9 @@ pub(super) fn run(args: &SymbolsArgs) -> Result<u8> {
     // Half of the budget for all symbol files that are open at once.
     let limit = run.memory / 2 / run.threads.max(1) as u64;
     let path = SymbolPath::parse(&text.to_string_lossy(), limit);
+    if text.is_empty() {
+        run.console.warning("no symbol path: name folders of symbol files with --symbol-path");
+    }
     if !path.servers().is_empty() {
         run.console.warning("servers of the symbol path are not asked: symbols are looked for in folders alone");
     }
