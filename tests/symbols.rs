@@ -182,7 +182,7 @@ fn store(sandbox: &Sandbox, folder: &str, binaries: &[Binary]) {
 
 /// What the tables of symbols say of a binary, in the form of LLVM's lines.
 fn found(sandbox: &Sandbox, binary: &Binary) -> BTreeMap<u32, String> {
-    let path = sandbox.path(&format!("out/symbols/{}.pdb/{}.parquet", binary.stem(), binary.key()));
+    let path = sandbox.path(&format!("out/symbols/pdb/{}.parquet", binary.key()));
     let table = support::table::Table::read(&path);
     let mut frames: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     for row in 0..table.rows.len() {
@@ -305,7 +305,7 @@ fn a_symbol_file_of_another_age_is_refused_and_listed() {
     assert_eq!(of_attach, [&format!("attach_amd64.dll|mismatch|{}|0", attach.key())]);
     let missing = std::fs::read_to_string(sandbox.path("missing.txt")).unwrap();
     assert_eq!(missing, format!("attach_amd64.pdb,{key},1\n"));
-    assert!(!sandbox.path(&format!("out/symbols/attach_amd64.pdb/{key}.parquet")).exists());
+    assert!(!sandbox.path(&format!("out/symbols/pdb/{key}.parquet")).exists());
 
     // Of the modules with few frames none is asked for.
     std::fs::remove_dir_all(sandbox.path("out/symbols")).unwrap();
@@ -315,6 +315,9 @@ fn a_symbol_file_of_another_age_is_refused_and_listed() {
     lines.sort();
     assert_eq!(lines, ["found", "found", "not asked", "not asked", "not asked", "not asked"]);
     assert_eq!(std::fs::read(sandbox.path("missing.txt")).unwrap(), b"");
+    // The list alone, where it goes to standard output.
+    assert_eq!(sandbox.t("symbols out --symbol-path store --missing -", 0).out, format!("attach_amd64.pdb,{key},1\n"));
     assert_eq!(sandbox.run("symbols out --min-share 101%").code, 2);
+    assert_eq!(sandbox.run("symbols out --min-share 0.1").code, 2);
     assert_eq!(sandbox.run("symbols nowhere").code, 3);
 }

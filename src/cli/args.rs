@@ -292,9 +292,9 @@ pub(super) struct SymbolsArgs {
 
 /// A share in percent.
 fn share(text: &str) -> Result<f64, String> {
-    let percent = text.trim().trim_end_matches('%').trim_end().parse::<f64>().ok();
+    let percent = text.trim().strip_suffix('%').and_then(|text| text.trim_end().parse::<f64>().ok());
     let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
-    percent.map(|percent| percent / 100.0).ok_or_else(|| "expected 0% to 100%".to_owned())
+    percent.map(|percent| percent / 100.0).ok_or_else(|| "expected a share from 0% to 100%".to_owned())
 }
 
 #[derive(Debug, Args)]

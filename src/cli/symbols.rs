@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::env;
+use std::path::Path;
 
 use base::error::Result;
 use base::readable::count::{Count, counted};
@@ -48,7 +49,7 @@ pub(super) fn run(args: &SymbolsArgs) -> Result<u8> {
     };
     if args.json {
         console::to_stdout(&console::json(&found))?;
-    } else {
+    } else if args.missing.as_deref() != Some(Path::new("-")) {
         let pages: Vec<String> = found.iter().map(|found| page(found, Width::of_stdout())).collect();
         console::to_stdout(&pages.join("\n"))?;
     }

@@ -88,7 +88,12 @@ def duckdb_with(folder):
 
 
 def spark_statements(folder):
-    for statement in re.split(r";\n", script(folder, "--spark")):
+    return without_comments(script(folder, "--spark"))
+
+
+def without_comments(text):
+    """The statements of a script."""
+    for statement in re.split(r";\n", text):
         lines = [line for line in statement.splitlines() if not line.startswith("--")]
         if "".join(lines).strip():
             yield "\n".join(lines)
@@ -98,5 +103,13 @@ def spark_with(folder):
     """A session with the views of a folder."""
     session = spark()
     for statement in spark_statements(folder):
+        session.sql(statement)
+    return session
+
+
+def spark_about(out, *views):
+    """A Spark session with some views, and those that they need: others take their time."""
+    done, session = support.run("views", out, *views, "--spark"), spark()
+    for statement in without_comments(done.stdout):
         session.sql(statement)
     return session

@@ -12,7 +12,7 @@ import pyarrow
 import pyarrow.parquet
 
 import support
-from engines import duckdb_with, spark
+from engines import duckdb_with, spark_about
 from made import add_dataset, add_file
 
 # Merged traces with .NET methods of 64 and 32 bits, and an unmerged one of switches.
@@ -303,13 +303,7 @@ class Made(unittest.TestCase):
     @functools.cache
     def spark(cls):
         """A session with the views about frames, and those that they need."""
-        session = spark()
-        done = support.run("views", cls.out, *VIEWS, "--spark")
-        for statement in done.stdout.split(";\n"):
-            lines = [line for line in statement.splitlines() if not line.startswith("--")]
-            if "".join(lines).strip():
-                session.sql("\n".join(lines))
-        return session
+        return spark_about(cls.out, *VIEWS)
 
 
 def check_frames(test, out, folder):

@@ -9,16 +9,16 @@ pub(crate) const FOLDER: &str = "symbols";
 /// The table of modules in it.
 pub(crate) const MODULES: &str = "modules.parquet";
 
+/// The folder of the tables of symbol files in it.
+pub(crate) const FILES: &str = "pdb";
+
 /// The patterns of the files that views read and that are there, below the folder that holds the traces.
 pub(crate) fn patterns(root: &dyn Store) -> Vec<&'static str> {
     let folder = root.below(FOLDER);
-    let has_functions = || {
-        let folders = folder.list("").unwrap_or_default().into_iter().filter(|entry| entry.kind == EntryKind::Folder);
-        let mut files = folders.flat_map(|entry| folder.list(&entry.name).unwrap_or_default());
-        files.any(|file| file.name.ends_with(".parquet"))
-    };
+    let files = folder.list(FILES).unwrap_or_default();
+    let has_functions = files.iter().any(|file| file.kind == EntryKind::File && file.name.ends_with(".parquet"));
     let mut found = Vec::new();
     found.extend(folder.has(MODULES).then_some("symbols/modules.parquet"));
-    found.extend(has_functions().then_some("symbols/*/*.parquet"));
+    found.extend(has_functions.then_some("symbols/pdb/*.parquet"));
     found
 }

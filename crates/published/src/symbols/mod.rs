@@ -3,7 +3,7 @@
 //! ```text
 //! OUT/trace=…/            what was recorded, which no look-up changes
 //! OUT/symbols/modules.parquet                   modules that frames lie in, and what became of the search
-//! OUT/symbols/<pdb>/<GUID><age>.parquet         addresses of a module, shared by all traces
+//! OUT/symbols/pdb/<GUID><age>.parquet           addresses of a module, shared by all traces
 //! traces ─► wanted ─► search ─► tables
 //! ```
 //!

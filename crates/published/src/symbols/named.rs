@@ -28,7 +28,7 @@ impl StoredNames {
         let (tables, mut names) = (Tables::beside(root, progress), StoredNames::default());
         for module in tables.modules()? {
             let Some((key, id)) = module.symbol_key.clone().zip(id_of(&module)) else { continue };
-            let rows = tables.functions(module.name(), &id.folder())?;
+            let rows = tables.functions(&id.folder())?;
             let own = rows.into_iter().filter(|row| row.inline_depth == 0);
             let named = own.filter_map(|row| Some((u32::try_from(row.rva).ok()?, row.name?)));
             names.modules.insert(key, named.collect());

@@ -55,7 +55,7 @@ impl ModuleSymbols {
 /// What a module is listed with whose symbols were found.
 pub(super) const FOUND: &str = "found";
 
-/// What an address of a module lies in: rows of `symbols/<pdb>/<GUID><age>.parquet` with the same `rva`, of which the one of
+/// What an address of a module lies in: rows of `symbols/pdb/<GUID><age>.parquet` with the same `rva`, of which the one of
 /// `inline_depth` 0 is the function, and the others are inlined in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FunctionRow {

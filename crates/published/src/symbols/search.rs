@@ -131,7 +131,7 @@ impl Search<'_> {
         // Modules that traces know by different identities may have one symbol file: each adds to what the others have found.
         let _alone = file.as_ref().map(|(_, file)| file.lock().unwrap_or_else(PoisonError::into_inner));
         let mut rows = match &file {
-            Some((id, _)) => self.tables.functions(row.name(), &id.folder())?,
+            Some((id, _)) => self.tables.functions(&id.folder())?,
             None => Vec::new(),
         };
         let missing = self.missing(wanted, &rows);
@@ -152,7 +152,7 @@ impl Search<'_> {
 
     /// Finds the identity of the symbol file of a module of which the trace records only the time stamp and the size.
     fn identify(&self, row: &mut ModuleSymbols) {
-        if row.pdb_guid.is_some() {
+        if id_of(row).is_some() {
             return;
         }
         let module = Module {
@@ -188,7 +188,8 @@ impl Search<'_> {
             return Ok(());
         }
         let guid = row.pdb_guid.clone().unwrap_or_default();
-        self.tables.put_functions(&id.folder(), (row.name(), &guid, row.pdb_age.unwrap_or_default()), rows)
+        let name = row.name().to_lowercase();
+        self.tables.put_functions(&id.folder(), (&name, &guid, row.pdb_age.unwrap_or_default()), rows)
     }
 
     /// Looks addresses up, and puts what they lie in in the place of what was known of them.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use base::disk::absolute;
 use base::error::{Error, ErrorKind, Result};
-use base::names::safe_name;
 use base::progress::Progress;
 use columnar::output::{LocalStore, Store};
 use parquet::arrow::ArrowWriter;
@@ -15,7 +14,7 @@ use parquet::file::properties::WriterProperties;
 
 use super::rows::{FunctionRow, ModuleSymbols, StoredFunction, StoredModule};
 use crate::TableFile;
-use crate::beside::{FOLDER, MODULES};
+use crate::beside::{FILES, FOLDER, MODULES};
 
 /// Where the symbols of a trace, or of a folder of traces, are: the folder that holds the traces.
 pub fn root_of(path: &Path) -> PathBuf {
@@ -43,8 +42,8 @@ impl<'a> Tables<'a> {
     pub(super) fn modules(&self) -> Result<Vec<ModuleSymbols>> {
         let mut rows = Vec::new();
         if self.folder.has(MODULES) {
-            let file = TableFile::open(&*self.folder, MODULES)?;
-            file.rows::<StoredModule<'_>>(None, self.progress, |row| rows.push(row.owned()))?;
+            let file = TableFile::open(&*self.folder, MODULES).map_err(damaged)?;
+            file.rows::<StoredModule<'_>>(None, self.progress, |row| rows.push(row.owned())).map_err(damaged)?;
         }
         Ok(rows)
     }
@@ -53,11 +52,11 @@ impl<'a> Tables<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when the table cannot be read.
-    pub(super) fn functions(&self, name: &str, key: &str) -> Result<Vec<FunctionRow>> {
-        let (path, mut rows) = (path(name, key), Vec::new());
+    pub(super) fn functions(&self, key: &str) -> Result<Vec<FunctionRow>> {
+        let (path, mut rows) = (path(key), Vec::new());
         if self.folder.has(&path) {
-            let file = TableFile::open(&*self.folder, &path)?;
-            file.rows::<StoredFunction<'_>>(None, self.progress, |row| rows.push(row.owned()))?;
+            let file = TableFile::open(&*self.folder, &path).map_err(damaged)?;
+            file.rows::<StoredFunction<'_>>(None, self.progress, |row| rows.push(row.owned())).map_err(damaged)?;
         }
         rows.sort();
         Ok(rows)
@@ -114,7 +113,7 @@ impl<'a> Tables<'a> {
             ("line", integers(&|row| row.line)),
             ("with_lines", Arc::new(with_lines) as ArrayRef),
         ];
-        self.put(&path(name, key), columns)
+        self.put(&path(key), columns)
     }
 
     fn put(&self, path: &str, columns: Vec<(&str, ArrayRef)>) -> Result<()> {
@@ -135,6 +134,15 @@ impl<'a> Tables<'a> {
     }
 }
 
+/// What helps where a table is damaged.
+fn damaged(error: Error) -> Error {
+    if error.kind() == ErrorKind::Output {
+        error.with_hint("remove it, and run `etl2parquet symbols` again")
+    } else {
+        error
+    }
+}
+
 /// Who wrote the tables.
 const CREATED_BY: &str = concat!("etl2parquet ", env!("CARGO_PKG_VERSION"));
 
@@ -146,7 +154,8 @@ fn texts(values: impl Iterator<Item = Option<String>>) -> ArrayRef {
     Arc::new(values.collect::<StringArray>())
 }
 
-/// The file of a symbol file's addresses, below the folder of symbols.
-fn path(name: &str, key: &str) -> String {
-    format!("{}/{key}.parquet", safe_name(name))
+/// The file of a symbol file's addresses, below the folder of symbols: the identity alone names it, so that a symbol file that is known by
+/// two names has one.
+fn path(key: &str) -> String {
+    format!("{FILES}/{key}.parquet")
 }

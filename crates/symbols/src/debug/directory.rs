@@ -265,9 +265,8 @@ impl Contribution {
 ///
 /// The GUID is that of the PDB stream. The age is that of the DBI stream, where there is one: the linker writes it into the
 /// binary, too, where debuggers read what they ask for; the age of the PDB stream grows with everyone who writes to the file
-/// afterwards, such as `pdbstr`, which adds the places of the sources. So counts the debug interface that dbghelp loads
-/// (`IDiaSymbol::get_age` is the DBI age; microsoft/microsoft-pdb, `PDB/dbi/dbi.cpp`, `DBI1::QueryAge`), and so do LLDB
-/// (`ObjectFilePDB.cpp`: "We can't use the PDB age ... DBI stream") and the crate `pdb2` (`DebugInformation::age`).
+/// afterwards, such as `pdbstr`, which adds the places of the sources. So do LLDB (`ObjectFilePDB.cpp`, `GetPDBUUID`) and the crate
+/// `pdb2` (`DebugInformation::age`).
 pub(crate) fn identity(info: &Info, dbi: Option<&Dbi>) -> PdbId {
     PdbId { guid: info.guid, age: dbi.map_or(info.age, |dbi| dbi.age) }
 }
