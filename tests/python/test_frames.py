@@ -70,7 +70,8 @@ def identity(image):
         return None
     by_pdb = (image["pdb_guid"], image["pdb_age"])
     by_file = ((image["file_name"] or "").lower(), image["time_stamp"], image["size"])
-    return (image["base"], image["path"], by_pdb if None not in by_pdb else by_file)
+    # A file that is known by two paths is one.
+    return (image["base"], image["file_name"], by_pdb if None not in by_pdb else by_file)
 
 
 @functools.cache

@@ -136,13 +136,11 @@ const FUNCTIONS: &[Function] = &[
             ("base", "BIGINT"),
             ("name", "STRING"),
             ("detail", "STRING"),
-            ("symbol_key", "STRING"),
         ],
-        returns: "STRUCT<newest: BIGINT, highest: BIGINT, detail: STRING, name: STRING, to_ns: BIGINT, symbol_key: STRING>",
-        body: "{'newest': -1 - from_ns, 'highest': -1 - base, 'detail': detail, 'name': name, 'to_ns': to_ns, 'symbol_key': symbol_key}",
+        returns: "STRUCT<newest: BIGINT, highest: BIGINT, detail: STRING, name: STRING, to_ns: BIGINT>",
+        body: "{'newest': -1 - from_ns, 'highest': -1 - base, 'detail': detail, 'name': name, 'to_ns': to_ns}",
         spark: Some(
-            "named_struct('newest', -1 - from_ns, 'highest', -1 - base, 'detail', detail, 'name', name, 'to_ns', to_ns, \
-             'symbol_key', symbol_key)",
+            "named_struct('newest', -1 - from_ns, 'highest', -1 - base, 'detail', detail, 'name', name, 'to_ns', to_ns)",
         ),
     },
     Function {
@@ -150,13 +148,10 @@ const FUNCTIONS: &[Function] = &[
         callers: &["cpu_samples", "frames", "interrupts"],
         about: "The first of some sorted spans that a time lies in.",
         parameters: &[
-            (
-                "spans",
-                "ARRAY<STRUCT<newest: BIGINT, highest: BIGINT, detail: STRING, name: STRING, to_ns: BIGINT, symbol_key: STRING>>",
-            ),
+            ("spans", "ARRAY<STRUCT<newest: BIGINT, highest: BIGINT, detail: STRING, name: STRING, to_ns: BIGINT>>"),
             ("at_ns", "BIGINT"),
         ],
-        returns: "STRUCT<newest: BIGINT, highest: BIGINT, detail: STRING, name: STRING, to_ns: BIGINT, symbol_key: STRING>",
+        returns: "STRUCT<newest: BIGINT, highest: BIGINT, detail: STRING, name: STRING, to_ns: BIGINT>",
         body: "[v FOR v IN spans IF -1 - v.newest <= at_ns AND at_ns < v.to_ns][1]",
         spark: Some("get(filter(spans, v -> -1 - v.newest <= at_ns AND at_ns < v.to_ns), 0)"),
     },
@@ -171,7 +166,7 @@ const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "symbol_key",
-        callers: &["cpu_samples", "frames"],
+        callers: &["frames"],
         about: "What symbols of a module are found by: its symbol file, else its own file.",
         parameters: &[
             ("pdb_guid", "STRING"),

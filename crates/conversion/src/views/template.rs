@@ -35,7 +35,7 @@ pub(super) enum Part<'a> {
     /// What says of a common table expression that each use of it is computed by itself: only then does a question about one trace
     /// open no files of others for it.
     Inline,
-    /// The elements of a list beside each row, as `e.element` with `e.position`, from 0 on.
+    /// What a select has for a row per element of a list, as `element` with `position`, from 0 on.
     Elements(&'a str),
     /// The rows of files that lie beside the traces, by a pattern below the folder that holds these.
     Beside(&'a str),
@@ -115,6 +115,8 @@ fn add_parts<'a>(template: &'a str, parts: &mut Vec<Part<'a>>) {
 fn included(name: &str) -> &'static str {
     match name {
         "address_places" => include_str!("sql/parts/address_places.sql"),
+        "samples_by_stack" => include_str!("sql/parts/samples_by_stack.sql"),
+        "waits_by_stack" => include_str!("sql/parts/waits_by_stack.sql"),
         "stacked_events" => include_str!("sql/parts/stacked_events.sql"),
         "functions_of_stacks" => include_str!("sql/parts/functions_of_stacks.sql"),
         "callers_of_stacks" => include_str!("sql/parts/callers_of_stacks.sql"),

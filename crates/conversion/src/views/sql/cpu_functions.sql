@@ -2,12 +2,7 @@
 -- once. Those of samples without a stack are rows of their own.
 --| trace STRING, process_id BIGINT, process_name STRING, module STRING, function STRING, kind STRING, exclusive_samples BIGINT, inclusive_samples BIGINT,
 --| machine BIGINT
-WITH weighed AS {{inline}}(
-  SELECT trace, machine, process_id, process_name, stack_id, COUNT(*) AS amount
-  FROM {{Kernel-PerfInfo [event_name = 'PerfInfo/SampleProf']: machine, process_id, process_name, stack_id}} s
-  WHERE stack_id IS NOT NULL
-  GROUP BY trace, machine, process_id, process_name, stack_id
-)
+WITH {{include samples_by_stack}}
 SELECT trace, process_id, process_name, module, function, kind, exclusive AS exclusive_samples, inclusive AS inclusive_samples, machine FROM (
 {{include functions_of_stacks}}
 ) t

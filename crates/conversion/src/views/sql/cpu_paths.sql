@@ -1,11 +1,6 @@
 -- Samples of the profiler by stack, the stack as a text from the outermost function to the leaf, as tools for flame graphs read it.
 --| trace STRING, process_id BIGINT, process_name STRING, stack_id BIGINT, path STRING, samples BIGINT, machine BIGINT
-WITH weighed AS {{inline}}(
-  SELECT trace, machine, process_id, process_name, stack_id, COUNT(*) AS amount
-  FROM {{Kernel-PerfInfo [event_name = 'PerfInfo/SampleProf']: machine, process_id, process_name, stack_id}} s
-  WHERE stack_id IS NOT NULL
-  GROUP BY trace, machine, process_id, process_name, stack_id
-)
+WITH {{include samples_by_stack}}
 SELECT trace, process_id, process_name, stack_id, path, amount AS samples, machine FROM (
 {{include paths_of_stacks}}
 ) t

@@ -10,40 +10,54 @@ WITH stacks AS {{inline}}(
   GROUP BY trace, machine, process_id, stack_id
 ), framed AS {{inline}}(
   -- The leaf, and the first frame of the program below those of the kernel, is where the thread was; the others are where calls return to.
-  SELECT s.trace, s.machine, s.process_id, s.asker, s.stack_id, s.first_ns, s.last_ns, e.position AS depth, e.element AS address,
-         CASE WHEN e.position = 0 OR (e.element >= 0 AND list_item(s.stack, e.position) < 0) THEN e.element
-              ELSE GREATEST(e.element, -9223372036854775807) - 1 END AS spot
-  FROM stacks s{{elements s.stack}}
+  SELECT trace, machine, process_id, asker, stack_id, first_ns, last_ns, position AS depth, element AS address,
+         CASE WHEN position = 0 OR (element >= 0 AND list_item(stack, position) < 0) THEN element
+              ELSE GREATEST(element, -9223372036854775807) - 1 END AS spot
+  FROM (SELECT s.*, {{elements s.stack}} FROM stacks s) e
 ), asked AS (
   SELECT DISTINCT trace, machine, asker AS process_id, spot AS address FROM framed
 ), {{include address_places}}, looked_up AS (
-  SELECT f.trace, f.machine, f.process_id, f.stack_id, f.depth, f.address, f.spot, span_at(p.own, f.first_ns) IS NULL AS is_of_kernel,
-         CASE WHEN span_at(p.own, f.first_ns) IS NULL THEN span_at(p.kernel, f.first_ns) ELSE span_at(p.own, f.first_ns) END AS image,
-         CASE WHEN span_at(p.own, f.last_ns) IS NULL THEN span_at(p.kernel, f.last_ns) ELSE span_at(p.own, f.last_ns) END AS last_image,
-         span_at(p.methods, f.first_ns) AS method, span_at(p.methods, f.last_ns) AS last_method
-  FROM framed f
-  LEFT JOIN places p ON p.trace = f.trace AND p.machine = f.machine AND p.asker = f.asker AND p.address = f.spot
+  SELECT trace, machine, process_id, stack_id, depth, address, spot, method, last_method,
+         CASE WHEN own IS NULL THEN kernel ELSE own END AS image, CASE WHEN own IS NULL THEN 0 ELSE asker END AS image_process,
+         CASE WHEN last_own IS NULL THEN last_kernel ELSE last_own END AS last_image, CASE WHEN last_own IS NULL THEN 0 ELSE asker END AS last_process
+  FROM (
+    SELECT f.*, span_at(p.own, f.first_ns) AS own, span_at(p.kernel, f.first_ns) AS kernel, span_at(p.methods, f.first_ns) AS method,
+           span_at(p.own, f.last_ns) AS last_own, span_at(p.kernel, f.last_ns) AS last_kernel, span_at(p.methods, f.last_ns) AS last_method
+    FROM framed f
+    LEFT JOIN places p ON p.trace = f.trace AND p.machine = f.machine AND p.asker = f.asker AND p.address = f.spot
+  ) s
+), identities AS {{inline}}(
+  -- What a module is known by; not where one that is at the same place from the same time on is known by something else.
+  SELECT trace, machine, process_id, base, from_ns, path, CASE WHEN MIN(symbol_key) = MAX(symbol_key) THEN MIN(symbol_key) END AS symbol_key
+  FROM (SELECT m.*, symbol_key(pdb_guid, pdb_age, file_name, time_stamp, size) AS symbol_key FROM images m) k
+  GROUP BY trace, machine, process_id, base, from_ns, path
 ), placed AS (
-  SELECT trace, machine, process_id, stack_id, depth, address, spot, is_of_kernel,
+  SELECT trace, machine, process_id, stack_id, depth, address, spot, image_process, symbol_key,
          CASE WHEN image_changes THEN NULL ELSE image END AS image, CASE WHEN method IS DISTINCT FROM last_method THEN NULL ELSE method END AS method,
          image_changes OR (image IS NULL AND method IS DISTINCT FROM last_method) AS changes
   FROM (
-    SELECT l.*, image.highest IS DISTINCT FROM last_image.highest OR image.detail IS DISTINCT FROM last_image.detail
-                OR image.symbol_key IS DISTINCT FROM last_image.symbol_key AS image_changes
+    SELECT l.*, i.symbol_key, l.image.highest IS DISTINCT FROM l.last_image.highest OR l.image.name IS DISTINCT FROM l.last_image.name
+                OR i.symbol_key IS DISTINCT FROM j.symbol_key AS image_changes
     FROM looked_up l
+    LEFT JOIN identities i
+      ON i.trace = l.trace AND i.machine = l.machine AND i.process_id = l.image_process AND i.base = -1 - l.image.highest
+     AND i.from_ns = -1 - l.image.newest AND i.path IS NOT DISTINCT FROM l.image.detail
+    LEFT JOIN identities j
+      ON j.trace = l.trace AND j.machine = l.machine AND j.process_id = l.last_process AND j.base = -1 - l.last_image.highest
+     AND j.from_ns = -1 - l.last_image.newest AND j.path IS NOT DISTINCT FROM l.last_image.detail
   ) c
 ), named AS (
-  SELECT p.trace, p.machine, p.process_id, p.stack_id, p.depth, p.address, p.changes, p.image.symbol_key AS symbol_key, m.status,
+  SELECT p.trace, p.machine, p.process_id, p.stack_id, p.depth, p.address, p.changes, p.symbol_key, m.status,
          p.image.name AS module, p.image.detail AS module_path, p.address - (-1 - p.image.highest) AS module_offset,
          p.image IS NOT NULL AS is_in_module,
          CASE WHEN p.changes OR p.method IS NULL THEN NULL WHEN p.method.detail IS NULL THEN p.method.name
               ELSE p.method.detail || COALESCE('.' || p.method.name, '') END AS method,
          -- Addresses of a 32-bit kernel have no sign; its modules say whose they are.
-         CASE WHEN p.address < 0 OR (p.image IS NOT NULL AND p.is_of_kernel) THEN 'kernel' WHEN NOT p.changes AND p.method IS NOT NULL THEN 'managed'
+         CASE WHEN p.address < 0 OR (p.image IS NOT NULL AND p.image_process = 0) THEN 'kernel' WHEN NOT p.changes AND p.method IS NOT NULL THEN 'managed'
               WHEN p.image IS NULL AND p.address BETWEEN 2147483648 AND 4294967295 THEN NULL ELSE 'user' END AS kind,
          COALESCE(y.inline_depth, 0) AS inline_depth, y.name AS symbol, y.file, y.line
   FROM placed p
-  LEFT JOIN symbol_modules m ON m.symbol_key = p.image.symbol_key
+  LEFT JOIN symbol_modules m ON p.image IS NOT NULL AND m.symbol_key = p.symbol_key
   LEFT JOIN symbol_functions y
     ON y.pdb_guid = m.pdb_guid AND y.pdb_age = m.pdb_age AND y.rva = p.spot - (-1 - p.image.highest) AND (p.changes OR p.method IS NULL)
 )

@@ -11,7 +11,7 @@ SELECT e.trace, e.timestamp, e.from_ns, e.to_ns, e.to_ns - e.from_ns AS duration
        span_at(m.drivers, e.to_ns).name AS module, span_at(m.drivers, e.to_ns).detail AS module_path, e.vector, e.seq, e.input, e.machine
 FROM ran e
 LEFT JOIN (
-  SELECT r.trace, r.machine, r.routine, array_sort(array_agg(address_span(i.from_ns, i.to_ns, i.base, i.file_name, i.path, CAST(NULL AS STRING)))) AS drivers
+  SELECT r.trace, r.machine, r.routine, array_sort(array_agg(address_span(i.from_ns, i.to_ns, i.base, i.file_name, i.path))) AS drivers
   FROM (SELECT DISTINCT trace, machine, routine FROM ran) r
   JOIN images i ON i.trace = r.trace AND i.machine = r.machine AND i.process_id = 0 AND is_within(r.routine, i.base, i.size)
   GROUP BY r.trace, r.machine, r.routine

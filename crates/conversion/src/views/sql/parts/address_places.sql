@@ -1,9 +1,7 @@
 spans AS {{inline}}(
-  SELECT trace, machine, process_id, base, size, from_ns, to_ns, file_name AS name, path AS detail, 'image' AS kind,
-         symbol_key(pdb_guid, pdb_age, file_name, time_stamp, size) AS symbol_key
-  FROM images
+  SELECT trace, machine, process_id, base, size, from_ns, to_ns, file_name AS name, path AS detail, 'image' AS kind FROM images
   UNION ALL
-  SELECT trace, machine, process_id, base, size, from_ns, to_ns, name, namespace, 'method', CAST(NULL AS STRING) FROM methods
+  SELECT trace, machine, process_id, base, size, from_ns, to_ns, name, namespace, 'method' FROM methods
 ), reaching AS {{inline}}(
   SELECT s.*, MAX(CASE WHEN base > 9223372036854775807 - GREATEST(size, 0) THEN 9223372036854775807 ELSE base + GREATEST(size, 0) END) OVER (
            PARTITION BY trace, machine, process_id, kind ORDER BY base, size ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reach
@@ -27,7 +25,7 @@ spans AS {{inline}}(
   FROM points
 ), candidates AS (
   SELECT l.trace, l.machine, l.asker, l.spot AS address, CASE WHEN l.kind = 'method' THEN 'method' WHEN l.process_id = 0 THEN 'kernel' ELSE 'own' END AS place,
-         address_span(i.from_ns, i.to_ns, i.base, i.name, i.detail, i.symbol_key) AS span
+         address_span(i.from_ns, i.to_ns, i.base, i.name, i.detail) AS span
   FROM located l JOIN islands i
     ON i.trace = l.trace AND i.machine = l.machine AND i.process_id = l.process_id AND i.kind = l.kind AND i.island = l.island
    AND is_within(l.spot, i.base, i.size)
