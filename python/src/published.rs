@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use base::resources::{default_threads, memory_budget, pool};
 use conversion::views::{Dialect, Extent};
 use published::report::{facts, page};
-use published::symbols::{Asked, SymbolPath, resolve};
+use published::symbols::{Asked, resolve};
 use published::{PublishedTrace, statements};
 use published::{all_published, published};
 use pyo3::prelude::*;
@@ -36,7 +36,7 @@ pub(crate) fn symbols(
 ) -> PyResult<String> {
     wait(py, told, |state| {
         let threads = default_threads();
-        let path = SymbolPath::parse(symbol_path, memory_budget(None, threads) / 2 / threads.max(1) as u64);
+        let path = published::symbols::symbol_path(symbol_path, memory_budget(None, threads), threads);
         let asked = Asked { path: &path, min_share, with_lines };
         let traces = published(&outputs)?;
         json(&pool(threads)?.install(|| resolve(traces, &asked, state))?)

@@ -10,7 +10,7 @@ use base::readable::share::share;
 use base::resources::pool;
 use batch::status;
 use published::published;
-use published::symbols::{Asked, ModuleSymbols, NOT_ASKED, Resolved, SymbolPath, id_of, resolve};
+use published::symbols::{Asked, ModuleSymbols, NOT_ASKED, Resolved, id_of, resolve, symbol_path};
 
 use super::args::SymbolsArgs;
 use super::console;
@@ -31,9 +31,7 @@ const OF_DEBUGGERS: &str = "_NT_SYMBOL_PATH";
 pub(super) fn run(args: &SymbolsArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
     let text = args.symbol_path.clone().or_else(|| env::var_os(OF_DEBUGGERS)).unwrap_or_default();
-    // Half of the budget for all symbol files that are open at once.
-    let limit = run.memory / 2 / run.threads.max(1) as u64;
-    let path = SymbolPath::parse(&text.to_string_lossy(), limit);
+    let path = symbol_path(&text.to_string_lossy(), run.memory, run.threads);
     if text.is_empty() {
         run.console.warning("no symbol path: name folders of symbol files with --symbol-path");
     }

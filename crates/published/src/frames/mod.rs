@@ -13,14 +13,12 @@
 
 mod areas;
 mod modules;
-mod names;
 mod needed;
 mod place;
 mod stacks;
 
 pub use modules::ModuleId;
 pub(crate) use modules::{AddressPlace, Modules};
-pub use names::Names;
 pub use needed::{Needed, NeededModule, needed};
 pub(crate) use place::{Frame, Place, Unknown, frames};
 pub(crate) use stacks::{Addresses, Owner, StackCell, Stacks};

@@ -38,6 +38,9 @@ struct ModuleFile {
     id: ModuleId,
 }
 
+/// The process that has the modules of the kernel.
+const KERNEL: i64 = 0;
+
 /// Modules and methods of a trace.
 #[derive(Debug)]
 pub(crate) struct Modules {
@@ -54,6 +57,8 @@ pub(crate) struct Spot {
     pub module: u32,
     /// Where it is loaded.
     pub base: i64,
+    /// Whether it is one of the kernel.
+    pub is_of_kernel: bool,
 }
 
 /// Whether and where an address was found.
@@ -118,8 +123,13 @@ impl Modules {
     /// The module that has an address of a process of a machine: one of its own, else of the kernel.
     pub(crate) fn spot(&self, machine: i64, process: Option<i64>, address: i64, time: i64) -> Option<Spot> {
         let of = |process| self.image((machine, process), address, time);
-        let own = process.filter(|process| *process != 0).and_then(of);
-        own.or_else(|| of(0))
+        let own = process.filter(|process| *process != KERNEL).and_then(of);
+        own.or_else(|| of(KERNEL))
+    }
+
+    /// Which modules there are.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &ModuleId> {
+        self.files.iter().map(|file| &file.id)
     }
 
     /// Which module it is, by its number.
@@ -143,7 +153,7 @@ impl Modules {
         let path = |area: &Area| self.file(area.means).map(|file| &file.path);
         let holding = self.images.holding(process, address, time);
         let last = holding.min_by_key(|area| (Reverse((area.from, area.base)), path(area)))?;
-        Some(Spot { module: last.means, base: last.base })
+        Some(Spot { module: last.means, base: last.base, is_of_kernel: process.1 == KERNEL })
     }
 
     fn file(&self, number: u32) -> Option<&ModuleFile> {
@@ -227,6 +237,8 @@ pub(super) fn made() -> Modules {
     modules.images.add(area(7, 0x1000, 0x080, 50, 90, 1));
     modules.images.add(area(7, 0x1020, 0x010, 0, 90, 1));
     modules.images.add(area(0, -0x8000, 0x1000, 0, 90, 2));
+    // Of a kernel of 32 bits.
+    modules.images.add(area(0, 0x9000_0000, 0x10, 0, 90, 2));
     modules.methods.add(area(7, 0x10c0, 0x80, 0, 90, 4));
     modules.methods.add(area(7, -0x8000, 0x10, 0, 90, 5));
     modules.settle();

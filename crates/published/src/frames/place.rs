@@ -79,7 +79,7 @@ fn frame(modules: &Modules, stack: Stack<'_>, address: i64) -> Frame {
     };
     let method = method.filter(|_| method == last_method);
     let place = match spot.filter(|_| is_same) {
-        Some(Spot { module, base }) => match address.checked_sub(base) {
+        Some(Spot { module, base, .. }) => match address.checked_sub(base) {
             Some(offset) => Place::Module { module, offset },
             None => Place::Unknown(Unknown::NoModule),
         },
@@ -89,7 +89,9 @@ fn frame(modules: &Modules, stack: Stack<'_>, address: i64) -> Frame {
         None => Place::Unknown(Unknown::NoModule),
     };
     let is_changed = place == Place::Unknown(Unknown::Changed);
-    Frame { place, method: method.filter(|_| !is_changed), is_of_kernel: is_of_kernel(address) }
+    // Addresses of a 32-bit kernel have no sign; its modules say whose they are.
+    let is_of_kernel = is_of_kernel(address) || spot.is_some_and(|spot| is_same && spot.is_of_kernel);
+    Frame { place, method: method.filter(|_| !is_changed), is_of_kernel }
 }
 
 #[cfg(test)]
@@ -115,7 +117,8 @@ mod tests {
         let stack = Stack { owner, addresses: &[address], first, last, count: 1 };
         let modules = made();
         let found: Vec<Frame> = frames(&modules, stack).collect();
-        assert_eq!(found, [Frame { place: expected.0, method: expected.1, is_of_kernel: address < 0 }]);
+        let is_of_kernel = address < 0 || address == 0x9000_0001;
+        assert_eq!(found, [Frame { place: expected.0, method: expected.1, is_of_kernel }]);
     }
 
     #[test]
@@ -133,6 +136,7 @@ mod tests {
         t(Some(7), 0x10c0, (50, 90), (unknown(Unknown::Changed), None));
         t(Some(7), -0x7ffe, (0, 89), (module(2, 2), Some(5)));
         t(None, -0x7ffe, (0, 89), (module(2, 2), None));
+        t(Some(7), 0x9000_0001, (0, 89), (module(2, 1), None));
         t(None, -0x6ffe, (0, 89), (unknown(Unknown::NoModule), None));
         t(None, 0x1001, (0, 1), (unknown(Unknown::NoProcess), None));
         t(Some(8), 0x1001, (0, 1), (unknown(Unknown::NoModule), None));

@@ -20,7 +20,7 @@ use super::tally::Ranked;
 use super::waits::{Waits, waits};
 use super::who::Who;
 use crate::PublishedTrace;
-use crate::frames::{Modules, Names};
+use crate::frames::Modules;
 use crate::source::Source;
 use crate::symbols::{StoredNames, root_of};
 
@@ -77,11 +77,6 @@ impl Facts {
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read;
 /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
 pub fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Facts> {
-    let names = StoredNames::beside(&root_of(&trace.folder()), progress)?;
-    facts_with(trace, &names, progress)
-}
-
-fn facts_with(trace: &PublishedTrace, names: &dyn Names, progress: &dyn Progress) -> Result<Facts> {
     let source = Source::open(trace, progress)?;
     let recorded = recorded(&source)?;
     let (first, last) = recorded.span.unwrap_or((0, 0));
@@ -91,10 +86,11 @@ fn facts_with(trace: &PublishedTrace, names: &dyn Names, progress: &dyn Progress
     // Addresses stand in events of the kernel's profiler, and in stacks.
     let has_addresses = source.has_events("Kernel-PerfInfo") || of_waits.has_stacks();
     let modules = if has_addresses { Modules::read(&source)? } else { Modules::default() };
-    let wait_stacks = flame(&source, &modules, names, &of_waits)?;
+    let names = StoredNames::beside(&root_of(&trace.folder()), modules.ids(), progress)?;
+    let wait_stacks = flame(&source, &modules, &names, &of_waits)?;
     drop(of_waits);
     let (samples, of_samples) = samples(&source, &axis, &who, &modules)?;
-    let sample_stacks = flame(&source, &modules, names, &of_samples)?;
+    let sample_stacks = flame(&source, &modules, &names, &of_samples)?;
     drop(of_samples);
     let interrupts = interrupts(&source, &modules)?;
     Ok(Facts {

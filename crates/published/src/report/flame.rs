@@ -10,8 +10,9 @@ use super::call_tree::CallTree;
 use super::labels::{LabelKind, Labels};
 use super::methods::names_of;
 use super::profile::{Part, Profile, Walk};
-use crate::frames::{Frame, Modules, Names, Place, Unknown, frames};
+use crate::frames::{Frame, Modules, Place, Unknown, frames};
 use crate::source::Source;
+use crate::symbols::StoredNames;
 
 /// Functions that are shown one by one.
 const MOST_FUNCTIONS: usize = 20;
@@ -53,7 +54,7 @@ pub(super) struct FunctionSums {
 pub(super) fn flame(
     source: &Source<'_>,
     modules: &Modules,
-    names: &dyn Names,
+    names: &StoredNames,
     profile: &Profile<'_>,
 ) -> Result<Option<Flame>> {
     if !profile.has_stacks() {
@@ -109,7 +110,7 @@ impl Resolved {
         &self,
         source: &Source<'_>,
         modules: &Modules,
-        names: &dyn Names,
+        names: &StoredNames,
         labels: &mut Labels,
     ) -> Result<Vec<u32>> {
         let asked: HashSet<u32> = self.frames.iter().filter_map(|frame| frame.method).collect();
@@ -125,7 +126,7 @@ impl Resolved {
 }
 
 /// What a frame is called, and what kind of function it is.
-fn labelled(frame: Frame, modules: &Modules, names: &dyn Names, method: Option<&str>) -> (String, LabelKind) {
+fn labelled(frame: Frame, modules: &Modules, names: &StoredNames, method: Option<&str>) -> (String, LabelKind) {
     let kind = match (frame.is_of_kernel, method) {
         (_, Some(_)) => LabelKind::Managed,
         (true, None) => LabelKind::Kernel,
@@ -136,7 +137,7 @@ fn labelled(frame: Frame, modules: &Modules, names: &dyn Names, method: Option<&
             let Some(id) = modules.id(module) else { return ("(in no module)".to_owned(), LabelKind::Unknown) };
             let file = id.file_name.as_deref().unwrap_or("module without a name");
             let known = || names.function(id, u32::try_from(offset).ok()?);
-            match method.map(Into::into).or_else(known) {
+            match method.or_else(known) {
                 Some(function) => (format!("{file}!{function}"), kind),
                 None => (format!("{file}!?"), kind.nameless()),
             }

@@ -16,8 +16,7 @@ mod search;
 mod tables;
 mod wanted;
 
-pub use ::symbols::SymbolPath;
-pub use named::StoredNames;
+pub(crate) use named::StoredNames;
 pub use rows::{ModuleSymbols, NOT_ASKED};
-pub use search::{Asked, Resolved, id_of, resolve};
-pub use tables::root_of;
+pub use search::{Asked, Resolved, id_of, resolve, symbol_path};
+pub(crate) use tables::root_of;

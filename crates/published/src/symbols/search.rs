@@ -27,6 +27,12 @@ pub struct Asked<'a> {
     pub with_lines: bool,
 }
 
+/// A path as debuggers write it, for a run with so much memory and so many threads: half of the memory is for all symbol files that are
+/// open at once.
+pub fn symbol_path(text: &str, memory: u64, threads: usize) -> SymbolPath {
+    SymbolPath::parse(text, memory / 2 / threads.max(1) as u64)
+}
+
 /// What was found of the symbols of a folder of traces.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Resolved {

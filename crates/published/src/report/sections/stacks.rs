@@ -77,9 +77,9 @@ fn functions(chart: &BarChart<'_>, caption: &str, flame: &Flame, functions: &[Fu
         [Cell::text(flame.labels.text(sums.label))].into_iter().chain(cells).collect::<Vec<Cell>>()
     };
     let rows: Vec<Vec<Cell>> = functions.iter().map(row).collect();
-    let more = match flame.functions.saturating_sub(functions.len()) {
-        0 => String::new(),
-        more => note(&format!("of {} functions", Count((functions.len() + more) as u64))),
+    let more = match flame.functions {
+        all if all > functions.len() => note(&format!("of {} functions", Count(all as u64))),
+        _ => String::new(),
     };
     let heads = ["function", "its own", "share", "with what it calls", "share"];
     table(caption, &heads, &rows) + &more
