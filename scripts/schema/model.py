@@ -11,7 +11,7 @@ def read_builds():
 
 
 # Original manifests and whole descriptions, the most trusted first; the codes are those of schemas/README.md.
-WHOLE = ["perfview", "coreclr", "dotnet", "msquic", "presentmon", "tx", "uiforetw", "carried", "nasbench"]
+WHOLE = ["perfview", "coreclr", "dotnet", "msquic", "presentmon", "tx", "uiforetw", "iisetw", "snail", "carried", "nasbench"]
 # Those of manifests, whole or regenerated.
 ORIGINS = [*WHOLE, "dissect"]
 

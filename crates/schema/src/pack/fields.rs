@@ -175,8 +175,9 @@ mod tests {
         let pack = Pack::builtin();
         let provider = pack.provider(guid).map_or(&[] as &[PackLayout], |provider| provider.all());
         let class = pack.class(guid).map_or(&[] as &[PackLayout], |class| class.all());
+        let corrected = pack.override_pack(guid).map_or(&[] as &[PackLayout], |corrected| corrected.all());
         let mut fields = BTreeMap::<String, HashSet<String>>::new();
-        for layout in provider.iter().chain(class) {
+        for layout in provider.iter().chain(class).chain(corrected) {
             let event = layout.schema.event_name.clone().unwrap_or_default();
             add_fields(fields.entry(event).or_default(), "", &layout.schema.fields);
         }
@@ -200,8 +201,9 @@ mod tests {
 
     #[test]
     fn every_line_says_something_and_none_twice() {
-        const UNITS: [&str; 14] = [
-            "bytes", "KiB", "MiB", "pages", "bits", "pixels", "count", "cycles", "ns", "100 ns", "s", "Hz", "MHz", "%",
+        const UNITS: [&str; 15] = [
+            "bytes", "KiB", "MiB", "pages", "bits", "pixels", "count", "cycles", "ns", "100 ns", "ms", "s", "Hz",
+            "MHz", "%",
         ];
         let (mut sections, mut all) = (0, 0);
         for (guid, lines) in Pack::builtin().all_field_lines() {
