@@ -10,9 +10,10 @@ use batch::options::parse_run_id;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use export::{Format, Of};
 
 use super::choices::{ColorMode, LogFormat, words};
-use super::chosen::{Chosen, OfBatch, OfConversion, OfInput, OfReading, OfRows, with_environment};
+use super::chosen::{Chosen, OfBatch, OfConversion, OfExport, OfInput, OfReading, OfRows, with_environment};
 use super::help::{COMPLETIONS, ENVIRONMENT, EXIT_CODES, questions};
 use super::run_args::RunArgs;
 use super::schema::args::{SchemaArgs, SchemaCommand, UseLockArgs};
@@ -92,6 +93,9 @@ pub(super) enum Command {
     /// Ask a trace, converted or not, in SQL: DuckDB answers, with all views at hand
     #[command(after_help = questions())]
     Query(Box<QueryArgs>),
+    /// Write a trace, converted or not, for the viewers that people have: folded stacks
+    #[command(after_help = ENVIRONMENT)]
+    Export(Box<ExportArgs>),
     /// Show, import and export what is known of the payloads of events
     #[command(subcommand)]
     Schema(SchemaCommand),
@@ -379,6 +383,29 @@ pub(super) struct ReportArgs {
     pub run: RunArgs,
     #[command(flatten)]
     pub reading: Chosen<OfReading>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ExportArgs {
+    /// A trace, converted (trace=NAME, or a folder with one) or not; one that is not is converted into a temporary folder,
+    /// which is removed afterwards
+    #[arg(value_name = "TRACE")]
+    pub trace: OsString,
+    /// What it is written as
+    #[arg(long, value_name = "FORMAT", value_parser = words::<Format>())]
+    pub format: Format,
+    /// File that gets it, or - for standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// What a profile is of
+    #[arg(long, value_name = "WHAT", value_parser = words::<Of>(), default_value = Of::default().word())]
+    pub of: Of,
+    #[command(flatten)]
+    pub schemas: SchemaArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub events: Chosen<OfExport>,
 }
 
 /// A path of a folder that is to be made, as Windows makes it: without blanks and dots at the end of names.

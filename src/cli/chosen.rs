@@ -34,6 +34,10 @@ pub(super) struct OfReading;
 #[derive(Clone, Debug)]
 pub(super) struct OfRows;
 
+/// Which events are exported, the clock of a trace that is converted for it, and how what is packed is unpacked.
+#[derive(Clone, Debug)]
+pub(super) struct OfExport;
+
 /// How what is packed is unpacked.
 #[derive(Clone, Debug)]
 pub(super) struct OfInput;
@@ -55,6 +59,11 @@ impl Rows for OfReading {
 impl Rows for OfRows {
     type Options = ConvertOptions;
     const GROUPS: &'static [SettingGroup<ConvertOptions>] = &[settings::FILTERS, settings::COLUMNS, settings::SPOOL];
+}
+
+impl Rows for OfExport {
+    type Options = ConvertOptions;
+    const GROUPS: &'static [SettingGroup<ConvertOptions>] = &[settings::FILTERS, settings::CLOCK, settings::SPOOL];
 }
 
 impl Rows for OfInput {

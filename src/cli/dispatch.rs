@@ -14,8 +14,8 @@ use super::choices::{ColorMode, LogFormat};
 use super::help::on_a_screen;
 use super::hints::with_hint;
 use super::{
-    config, console, convert, events, generate, inspect, log, query, refusal, report, schema, steps, symbols, verify,
-    views,
+    config, console, convert, events, export, generate, inspect, log, query, refusal, report, schema, steps, symbols,
+    verify, views,
 };
 
 /// Does what the command line says.
@@ -42,6 +42,7 @@ pub fn run() -> ExitCode {
         Command::Symbols(args) => symbols::run(args),
         Command::Query(args) => query::run(args),
         Command::Views(args) => views::run(args),
+        Command::Export(args) => export::run(args),
         Command::Schema(command) => schema::run(command),
         Command::Completions(args) => generate::completions(args),
         Command::Man(args) => generate::man(args),

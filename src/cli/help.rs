@@ -4,7 +4,7 @@ use batch::Asked;
 use clap::Command;
 
 /// Options that `-h` shows.
-const OFTEN: [&str; 18] = [
+const OFTEN: [&str; 20] = [
     "output",
     "if-exists",
     "provider",
@@ -23,6 +23,8 @@ const OFTEN: [&str; 18] = [
     "limit",
     "csv",
     "jsonl",
+    "format",
+    "of",
 ];
 
 /// The end of `-h`.

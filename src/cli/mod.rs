@@ -9,6 +9,7 @@
 //!     ├──► verify ──► findings ──► lines or JSON
 //!     ├──► report ──► facts ──► a page of HTML
 //!     ├──► views ──► a script of SQL
+//!     ├──► export ──► a file for a viewer
 //!     └──► query ──► the script and a question ──► duckdb
 //! ```
 //!
@@ -26,6 +27,7 @@ mod datasets;
 mod dispatch;
 mod events;
 mod expected;
+mod export;
 mod fold;
 mod generate;
 mod help;

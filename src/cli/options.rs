@@ -8,7 +8,7 @@ use batch::schemas::with_lock;
 use conversion::convert::ConvertOptions;
 use conversion::plan::Filter;
 
-use super::args::{EventsArgs, InspectArgs, JobArgs, QueryArgs, ReportArgs};
+use super::args::{EventsArgs, ExportArgs, InspectArgs, JobArgs, QueryArgs, ReportArgs};
 use super::run::Run;
 
 /// What a run of many recordings is asked for, but for the schemas of its conversions.
@@ -51,6 +51,14 @@ pub(super) fn of_report(args: &ReportArgs, run: &Run, folder: &Path) -> ConvertO
 /// The options of a conversion for a question, but for its schemas.
 pub(super) fn of_query(args: &QueryArgs, run: &Run) -> ConvertOptions {
     let mut options = args.rows.options.clone();
+    options.open = options.open.or_in(&std::env::temp_dir());
+    options.threads(run.threads).memory(run.memory)
+}
+
+/// The options of a conversion for an export, but for its schemas: of the whole trace, since what ids meant, and when threads
+/// waited, follows from events that a filter may leave out.
+pub(super) fn of_export(args: &ExportArgs, run: &Run) -> ConvertOptions {
+    let mut options = args.events.options.clone().filter(Filter::default());
     options.open = options.open.or_in(&std::env::temp_dir());
     options.threads(run.threads).memory(run.memory)
 }

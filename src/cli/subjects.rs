@@ -1,4 +1,4 @@
-//! What `report` and `query` are about: traces that are converted, or that are converted for them.
+//! What `report`, `query` and `export` are about: traces that are converted, or that are converted for them.
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,26 +1,21 @@
 //! Rows of a published trace as record batches, with the filters and columns that a trace has which is not converted.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::{BooleanArray, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Schema, SchemaRef};
-use base::clock::ClockAnchor;
 use base::error::{Error, ErrorKind, Result};
 use base::progress::NoProgress;
-use base::words::Words as _;
 use columnar::output::CommitRecord;
 use conversion::job::trace::{DatasetInfo, absent};
-use conversion::plan::filter::{Filter, RowInfo, TimeWindow};
-use conversion::read_columns;
-use conversion::sidecar::catalog::CatalogRow;
-use conversion::sidecar::read::ReadRow;
-use conversion::sidecar::{ClockRow, SidecarBatches, table_names};
+use conversion::plan::filter::Filter;
+use conversion::sidecar::{SidecarBatches, table_names};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 
 use super::inspection::PublishedInspection;
+use super::row_filter::RowFilter;
 use super::sidecar::Sidecar;
 use super::table::{Passing, TableFile, failure};
 use super::trace::PublishedTrace;
@@ -137,7 +132,7 @@ impl PublishedRows {
     /// # Errors
     /// [`ErrorKind::Usage`] when there is no such dataset, [`ErrorKind::Output`] when the sidecar cannot be read.
     pub fn stream(&self, dataset: &str, schema: SchemaRef, filter: &Filter) -> Result<DatasetRows> {
-        let filter = (!filter.is_empty()).then(|| RowFilter::of(self, filter)).transpose()?;
+        let filter = RowFilter::of(&Sidecar::of(&*self.trace.store, &self.record, &NoProgress), filter)?;
         let files = self.dataset(dataset)?.files.clone();
         Ok(DatasetRows { trace: self.trace.clone(), schema, files: files.into_iter(), filter, open: None })
     }
@@ -146,21 +141,6 @@ impl PublishedRows {
         let found = self.datasets.iter().find(|dataset| dataset.name == name);
         let names = self.datasets.iter().map(|dataset| dataset.name.as_str());
         found.ok_or_else(|| absent(format!("the trace has no dataset {name}"), name, names))
-    }
-
-    fn sidecar(&self) -> Sidecar<'_> {
-        Sidecar::of(&*self.trace.store, &self.record, &NoProgress)
-    }
-
-    /// When the recording starts, in Unix nanoseconds: at its earliest header event.
-    fn start_ns(&self) -> Result<i64> {
-        let mut start = None;
-        self.sidecar().rows::<ClockRow>(|row| {
-            let by_boot = row.boot_anchor_ns.filter(|_| row.anchor == ClockAnchor::Boot.word());
-            let at = by_boot.unwrap_or(row.start_anchor_ns);
-            start = Some(start.map_or(at, |start: i64| start.min(at)));
-        })?;
-        Ok(start.unwrap_or_default())
     }
 }
 
@@ -192,7 +172,7 @@ impl DatasetRows {
                 let passing = move |batch: &RecordBatch| {
                     filter.passing(batch).map_err(|error| ArrowError::ExternalError(Box::new(error)))
                 };
-                (FilterRow::COLUMNS, Box::new(passing) as Passing)
+                (RowFilter::COLUMNS, Box::new(passing) as Passing)
             });
             self.open = Some((self.trace.location(&file), table.read(Some(&columns), passes)?));
         }
@@ -220,75 +200,5 @@ impl Iterator for DatasetRows {
 impl fmt::Debug for DatasetRows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DatasetRows").field("trace", &self.trace).finish_non_exhaustive()
-    }
-}
-
-/// A filter over the rows of a trace.
-#[derive(Debug)]
-struct RowFilter {
-    filter: Filter,
-    window: TimeWindow,
-    /// Shapes with a keyword of a name that is asked for.
-    with_keyword: HashSet<u32>,
-}
-
-impl RowFilter {
-    fn of(trace: &PublishedRows, filter: &Filter) -> Result<Arc<RowFilter>> {
-        let mut with_keyword = HashSet::new();
-        if !filter.keyword_names.is_empty() {
-            trace.sidecar().rows::<CatalogRow<'_>>(|row| {
-                let names = row.keyword_names.unwrap_or_default();
-                if filter.keyword_names.iter().any(|wanted| wanted.matches_any(&names)) {
-                    with_keyword.insert(row.shape);
-                }
-            })?;
-        }
-        let window = filter.window(trace.start_ns()?);
-        Ok(Arc::new(RowFilter { filter: filter.clone(), window, with_keyword }))
-    }
-
-    /// Which rows of a batch pass.
-    fn passing(&self, batch: &RecordBatch) -> Result<BooleanArray> {
-        let mut passing = Vec::with_capacity(batch.num_rows());
-        FilterRow::read(batch, |row| {
-            let is_in_time = row.timestamp_ns.is_none_or(|ns| self.window.contains(ns));
-            let has_named_keyword = row.shape.is_some_and(|shape| self.with_keyword.contains(&shape));
-            passing.push(is_in_time && self.filter.passes_row(&row.info(has_named_keyword)));
-        })?;
-        Ok(passing.into())
-    }
-}
-
-read_columns! {
-    /// What filters look at.
-    struct FilterRow<'b> {
-        timestamp_ns: Option<i64> = "timestamp_ns",
-        event_id: Option<u16> = "event_id",
-        event_name: Option<&'b str> = "event_name",
-        level: Option<u8> = "level",
-        keywords: Option<u64> = "keywords",
-        signed_keywords: Option<i64> = "keywords",
-        process_id: Option<u32> = "process_id",
-        process_name: Option<&'b str> = "process_name",
-        thread_id: Option<u32> = "thread_id",
-        cpu: Option<u16> = "cpu",
-        shape: Option<u32> = "shape",
-    }
-}
-
-impl<'b> FilterRow<'b> {
-    fn info(&self, has_named_keyword: bool) -> RowInfo<'b> {
-        RowInfo {
-            event_id: self.event_id,
-            event_name: self.event_name,
-            level: self.level,
-            // Columns of portable integers have the highest keyword as the sign.
-            keywords: self.keywords.or(self.signed_keywords.map(i64::cast_unsigned)),
-            has_named_keyword,
-            process_id: self.process_id,
-            process_name: self.process_name,
-            thread_id: self.thread_id,
-            cpu: self.cpu,
-        }
     }
 }

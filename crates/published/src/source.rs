@@ -1,22 +1,25 @@
 //! A published trace as reports and look-ups read it: tables, row by row.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use base::error::Result;
 use base::progress::Progress;
 use columnar::output::Store;
 use columnar::output::manifest::{CommitRecord, FileEntry};
+use conversion::plan::filter::Filter;
 use conversion::read_columns;
 use conversion::sidecar::SessionRow;
 use conversion::sidecar::read::{ReadRow, ReadSidecarRow};
 
+use super::row_filter::{RowFilter, start_ns};
 use super::sidecar::Sidecar;
 use super::table::TableFile;
 use super::trace::PublishedTrace;
 
 /// A trace and who waits for what is read of it.
-pub(crate) struct Source<'a> {
+pub struct Source<'a> {
     store: Arc<dyn Store>,
     /// What the trace says of itself.
     pub record: CommitRecord,
@@ -30,7 +33,7 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when one cannot be read.
-    pub(crate) fn open(trace: &PublishedTrace, progress: &'a dyn Progress) -> Result<Source<'a>> {
+    pub fn open(trace: &PublishedTrace, progress: &'a dyn Progress) -> Result<Source<'a>> {
         let mut record = trace.record()?;
         record.files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut source = Source { store: Arc::clone(&trace.store), record, machines: HashMap::new(), progress };
@@ -41,7 +44,7 @@ impl<'a> Source<'a> {
     }
 
     /// The machine on which an event was recorded, by the number of its input; 0 where nothing distinguishes machines.
-    pub(crate) fn machine(&self, input: Option<i64>) -> i64 {
+    pub fn machine(&self, input: Option<i64>) -> i64 {
         input.and_then(|input| self.machines.get(&input)).copied().unwrap_or(0)
     }
 
@@ -49,12 +52,12 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.
-    pub(crate) fn sidecar<R: ReadSidecarRow>(&self, each: impl for<'b> FnMut(R::Row<'b>)) -> Result<()> {
+    pub fn sidecar<R: ReadSidecarRow>(&self, each: impl for<'b> FnMut(R::Row<'b>)) -> Result<()> {
         self.tables().rows::<R>(each)
     }
 
     /// The tables of the sidecar.
-    pub(crate) fn tables(&self) -> Sidecar<'_> {
+    pub fn tables(&self) -> Sidecar<'_> {
         Sidecar::of(&*self.store, &self.record, self.progress)
     }
 
@@ -63,7 +66,7 @@ impl<'a> Source<'a> {
     }
 
     /// Whether there is a dataset.
-    pub(crate) fn has_events(&self, name: &str) -> bool {
+    pub fn has_events(&self, name: &str) -> bool {
         self.files_of(name).next().is_some()
     }
 
@@ -72,16 +75,57 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.
-    pub(crate) fn events<R: ReadRow>(&self, name: &str, each: impl for<'b> FnMut(R::Row<'b>)) -> Result<bool> {
+    pub fn events<R: ReadRow>(&self, name: &str, each: impl for<'b> FnMut(R::Row<'b>)) -> Result<bool> {
         self.read::<R>(self.files_of(name), each)?;
         Ok(self.has_events(name))
+    }
+
+    /// Hands over the rows of a dataset, each with whether a filter passes it; `None` passes all. Says whether there is such a dataset.
+    ///
+    /// # Errors
+    /// As [`Source::events`].
+    pub fn events_passing<R: ReadRow>(
+        &self,
+        name: &str,
+        filter: Option<&RowFilter>,
+        mut each: impl for<'b> FnMut(bool, R::Row<'b>),
+    ) -> Result<bool> {
+        let Some(filter) = filter else { return self.events::<R>(name, |row| each(true, row)) };
+        for file in self.files_of(name) {
+            let id = file.provider_id.map(|id| id.to_string());
+            let is_asked = filter.passes_dataset(name, file.provider_name.as_deref(), id.as_deref());
+            let table = TableFile::open(&*self.store, &file.path)?;
+            table.rows_passing::<R>(filter, self.progress, |passes, row| each(is_asked && passes, row))?;
+        }
+        Ok(self.has_events(name))
+    }
+
+    /// What a filter passes of the trace; `None` where it passes everything.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when the sidecar cannot be read.
+    pub fn filter(&self, filter: &Filter) -> Result<Option<Arc<RowFilter>>> {
+        RowFilter::of(&self.tables(), filter)
+    }
+
+    /// When the recording starts, in Unix nanoseconds: at its earliest header event.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when the sidecar cannot be read.
+    pub fn start_ns(&self) -> Result<i64> {
+        start_ns(&self.tables())
+    }
+
+    /// Who waits for what is read, and may ask to stop.
+    pub fn progress(&self) -> &'a dyn Progress {
+        self.progress
     }
 
     /// Hands over the rows of all datasets, with the name of each.
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when one cannot be read.
-    pub(crate) fn all_events<R: ReadRow>(&self, mut each: impl for<'b> FnMut(&str, R::Row<'b>)) -> Result<()> {
+    pub fn all_events<R: ReadRow>(&self, mut each: impl for<'b> FnMut(&str, R::Row<'b>)) -> Result<()> {
         for file in &self.record.files {
             if let Some(name) = dataset(file) {
                 self.read::<R>([file].into_iter(), |row| each(name, row))?;
@@ -94,7 +138,7 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when one cannot be read.
-    pub(crate) fn events_with<R: ReadRow>(&self, column: &str, mut each: impl for<'b> FnMut(R::Row<'b>)) -> Result<()> {
+    pub fn events_with<R: ReadRow>(&self, column: &str, mut each: impl for<'b> FnMut(R::Row<'b>)) -> Result<()> {
         for file in self.record.files.iter().filter(|file| dataset(file).is_some()) {
             let table = TableFile::open(&*self.store, &file.path)?;
             if table.has_column(column) {
@@ -113,6 +157,12 @@ impl<'a> Source<'a> {
             TableFile::open(&*self.store, &file.path)?.rows::<R>(None, self.progress, &mut each)?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Debug for Source<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source").field("trace", &self.record.trace).finish_non_exhaustive()
     }
 }
 

@@ -14,6 +14,7 @@ use parquet::arrow::arrow_reader::{
 };
 
 use super::parquet_bytes::ParquetBytes;
+use super::row_filter::RowFilter as PassingRows;
 
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 13;
@@ -94,10 +95,29 @@ impl TableFile {
         for batch in self.batches(R::COLUMNS, groups)? {
             stop_if_cancelled(progress)?;
             let batch = batch.map_err(|cause| failure(&path, "cannot read").caused_by(cause))?;
-            R::read(&batch, &mut each).map_err(|error| match error.kind() {
-                ErrorKind::Output if error.location().file.is_none() => error.in_file(&path),
-                _ => error,
-            })?;
+            R::read(&batch, &mut each).map_err(|error| in_file(error, &path))?;
+        }
+        Ok(())
+    }
+
+    /// Hands over all rows, each with whether a filter passes it.
+    ///
+    /// # Errors
+    /// As [`TableFile::rows`].
+    pub(crate) fn rows_passing<R: ReadRow>(
+        self,
+        filter: &PassingRows,
+        progress: &dyn Progress,
+        mut each: impl for<'b> FnMut(bool, R::Row<'b>),
+    ) -> Result<()> {
+        let path = self.path.clone();
+        let columns: Vec<&str> = R::COLUMNS.iter().chain(PassingRows::COLUMNS).copied().collect();
+        for batch in self.batches(&columns, None)? {
+            stop_if_cancelled(progress)?;
+            let batch = batch.map_err(|cause| failure(&path, "cannot read").caused_by(cause))?;
+            let passing = filter.passing(&batch).map_err(|error| in_file(error, &path))?;
+            let mut passing = passing.values().iter();
+            R::read(&batch, |row| each(passing.next().unwrap_or(false), row)).map_err(|error| in_file(error, &path))?;
         }
         Ok(())
     }
@@ -116,4 +136,10 @@ impl TableFile {
 /// Why a file of a trace cannot be used.
 pub(crate) fn failure(path: &Path, what: &str) -> Error {
     Error::new(ErrorKind::Output, what).in_file(path)
+}
+
+/// An error of reading, with the file where it is one of the file's content.
+fn in_file(error: Error, path: &Path) -> Error {
+    let is_bare = error.kind() == ErrorKind::Output && error.location().file.is_none();
+    if is_bare { error.in_file(path) } else { error }
 }

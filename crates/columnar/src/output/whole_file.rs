@@ -1,49 +1,103 @@
 //! A file that others find whole, or not at all.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::folder::CleanupRegistry;
 use base::disk;
-use tempfile::Builder;
+use tempfile::{Builder, NamedTempFile};
 
-/// Writes a file beside its place, brings it to disk and then gives it its name: a file of that name stays as it is until it
-/// is replaced. What is there and no file, as a device or a pipe, is written to.
+/// A file that is written beside its place and given its name when it is whole: a file of that name stays as it is until it is
+/// replaced. What is there and no file, as a device or a pipe, is written to.
+#[derive(Debug)]
+pub struct WholeFile(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    Device(File),
+    Staged {
+        /// Where it belongs.
+        path: PathBuf,
+        file: NamedTempFile,
+        /// Has it removed by whoever ends the program.
+        held: CleanupRegistry,
+    },
+}
+
+impl WholeFile {
+    /// Begins it. Whoever ends the program removes what is written beside the place through the cleanup.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn begin(path: &Path, cleanup: &CleanupRegistry) -> io::Result<WholeFile> {
+        // A link stays one: what it leads to is replaced.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let before = fs::metadata(&path).ok();
+        if before.as_ref().is_some_and(|before| !before.is_file()) {
+            return Ok(WholeFile(Kind::Device(OpenOptions::new().write(true).open(path)?)));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = Builder::new();
+        builder.prefix(".etl2parquet-").suffix(".tmp");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        if before.is_some() {
+            // Who may not write to the old one may not replace it either.
+            OpenOptions::new().write(true).open(&path)?;
+        }
+        let (file, held) = cleanup.temporary(|| builder.tempfile_in(folder))?;
+        if let Some(before) = before {
+            file.as_file().set_permissions(before.permissions())?;
+        }
+        Ok(WholeFile(Kind::Staged { path, file, held }))
+    }
+
+    /// Brings it to disk and then gives it its name. One that is dropped without leaves nothing.
+    ///
+    /// # Errors
+    /// Those of the system; then nothing of it is left.
+    pub fn finish(self) -> io::Result<()> {
+        let (path, file, _held) = match self.0 {
+            Kind::Device(mut device) => return device.flush(),
+            Kind::Staged { path, file, held } => (path, file, held),
+        };
+        disk::sync(file.as_file())?;
+        let mut staged = Some(file.into_temp_path());
+        disk::patiently(|| match staged.take().map(|staged| staged.persist(&path)) {
+            Some(Err(refused)) => {
+                staged = Some(refused.path);
+                Err(refused.error)
+            }
+            _ => Ok(()),
+        })
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Kind::Device(device) => device.write(bytes),
+            Kind::Staged { file, .. } => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Kind::Device(device) => device.flush(),
+            Kind::Staged { file, .. } => file.flush(),
+        }
+    }
+}
+
+/// Writes a file of that content, as a [`WholeFile`].
 ///
 /// # Errors
-/// Those of the system; then nothing of it is left. Whoever ends the program removes what is written beside the place through
-/// the cleanup.
+/// Those of the system; then nothing of it is left.
 pub fn write(path: &Path, content: &[u8], cleanup: &CleanupRegistry) -> io::Result<()> {
-    // A link stays one: what it leads to is replaced.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let before = fs::metadata(&path).ok();
-    if before.as_ref().is_some_and(|before| !before.is_file()) {
-        return fs::write(path, content);
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = Builder::new();
-    builder.prefix(".etl2parquet-").suffix(".tmp");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    if before.is_some() {
-        // Who may not write to the old one may not replace it either.
-        OpenOptions::new().write(true).open(&path)?;
-    }
-    let (mut file, _held) = cleanup.temporary(|| builder.tempfile_in(folder))?;
-    if let Some(before) = before {
-        file.as_file().set_permissions(before.permissions())?;
-    }
+    let mut file = WholeFile::begin(path, cleanup)?;
     file.write_all(content)?;
-    disk::sync(file.as_file())?;
-    let mut staged = Some(file.into_temp_path());
-    disk::patiently(|| match staged.take().map(|staged| staged.persist(&path)) {
-        Some(Err(refused)) => {
-            staged = Some(refused.path);
-            Err(refused.error)
-        }
-        _ => Ok(()),
-    })
+    file.finish()
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! source ──► modules (areas) ──┐
-//!        └─► stacks ───────────┴─► place ──► needed
+//!        ├─► stacks ───────────┴─► place ──► needed
+//!        └─► methods: their names
 //! ```
 //!
 //! A stack is innermost first. Of its leaf, and of the first frame of the program directly behind one of the kernel, the address itself
@@ -12,13 +13,14 @@
 //! What is not known has a reason of its own and is never guessed.
 
 mod areas;
+mod methods;
 mod modules;
 mod needed;
 mod place;
 mod stacks;
 
-pub use modules::ModuleId;
-pub(crate) use modules::{AddressPlace, Modules};
+pub use methods::names_of;
+pub use modules::{AddressPlace, ModuleId, Modules, Spot};
 pub use needed::{Needed, NeededModule, needed};
-pub(crate) use place::{Frame, Place, Unknown, frames};
-pub(crate) use stacks::{Addresses, Owner, StackCell, Stacks};
+pub use place::{Frame, Place, Unknown, frames};
+pub use stacks::{Addresses, EventStack, Owner, Stack, StackCell, Stacks};

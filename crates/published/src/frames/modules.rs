@@ -43,7 +43,7 @@ const KERNEL: i64 = 0;
 
 /// Modules and methods of a trace.
 #[derive(Debug)]
-pub(crate) struct Modules {
+pub struct Modules {
     images: Areas,
     /// What the areas of images mean.
     files: Vec<ModuleFile>,
@@ -52,7 +52,7 @@ pub(crate) struct Modules {
 
 /// The module that has an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spot {
+pub struct Spot {
     /// The number by which [`Modules::id`] has it.
     pub module: u32,
     /// Where it is loaded.
@@ -63,7 +63,7 @@ pub(crate) struct Spot {
 
 /// Whether and where an address was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum AddressPlace<'a> {
+pub enum AddressPlace<'a> {
     /// In a module of this name, or in one without.
     Module(Option<&'a str>),
     /// In a method of .NET, and in no module: compiled while the process ran, or of a module that the trace does not record.
@@ -84,7 +84,7 @@ impl Modules {
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.
-    pub(crate) fn read(source: &Source<'_>) -> Result<Modules> {
+    pub fn read(source: &Source<'_>) -> Result<Modules> {
         let mut modules = Modules::default();
         let Modules { images, files, methods } = &mut modules;
         let mut numbers = HashMap::<ModuleFile, u32>::new();
@@ -112,7 +112,7 @@ impl Modules {
     }
 
     /// Where an address of a process of a machine lies: in its own modules, else in those of the kernel, else in its methods.
-    pub(crate) fn at(&self, machine: i64, process: Option<i64>, address: i64, time: i64) -> AddressPlace<'_> {
+    pub fn at(&self, machine: i64, process: Option<i64>, address: i64, time: i64) -> AddressPlace<'_> {
         if let Some(spot) = self.spot(machine, process, address, time) {
             return AddressPlace::Module(self.id(spot.module).and_then(|id| id.file_name.as_deref()));
         }
@@ -121,29 +121,29 @@ impl Modules {
     }
 
     /// The module that has an address of a process of a machine: one of its own, else of the kernel.
-    pub(crate) fn spot(&self, machine: i64, process: Option<i64>, address: i64, time: i64) -> Option<Spot> {
+    pub fn spot(&self, machine: i64, process: Option<i64>, address: i64, time: i64) -> Option<Spot> {
         let of = |process| self.image((machine, process), address, time);
         let own = process.filter(|process| *process != KERNEL).and_then(of);
         own.or_else(|| of(KERNEL))
     }
 
     /// Which modules there are.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = &ModuleId> {
+    pub fn ids(&self) -> impl Iterator<Item = &ModuleId> {
         self.files.iter().map(|file| &file.id)
     }
 
     /// Which module it is, by its number.
-    pub(crate) fn id(&self, module: u32) -> Option<&ModuleId> {
+    pub fn id(&self, module: u32) -> Option<&ModuleId> {
         self.file(module).map(|file| &file.id)
     }
 
     /// Whether two spots are the same module at the same base, loaded once or again.
-    pub(crate) fn is_same(&self, one: Spot, other: Spot) -> bool {
+    pub fn is_same(&self, one: Spot, other: Spot) -> bool {
         one.base == other.base && (one.module == other.module || self.id(one.module) == self.id(other.module))
     }
 
     /// The method of a process of a machine that has an address, as the number of its row; of several the one that was loaded last.
-    pub(crate) fn method(&self, process: (i64, i64), address: i64, time: i64) -> Option<u32> {
+    pub fn method(&self, process: (i64, i64), address: i64, time: i64) -> Option<u32> {
         let holding = self.methods.holding(process, address, time);
         holding.min_by_key(|area| (Reverse((area.from, area.base)), area.means)).map(|area| area.means)
     }
@@ -161,7 +161,7 @@ impl Modules {
     }
 
     /// Spans of modules and methods that there was no room for.
-    pub(crate) fn left_out(&self) -> u64 {
+    pub fn left_out(&self) -> u64 {
         self.images.left_out().saturating_add(self.methods.left_out())
     }
 }

@@ -5,7 +5,7 @@ use super::stacks::{Owner, Stack};
 
 /// Where a frame lies, all the time that its stack recurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
+pub enum Place {
     /// In a module.
     Module {
         /// The number by which [`Modules::id`] has it.
@@ -21,7 +21,7 @@ pub(crate) enum Place {
 
 /// Why it is not known where a frame lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Unknown {
+pub enum Unknown {
     /// The event names no process, and the address is none of the kernel.
     NoProcess,
     /// No module and no method has the address.
@@ -30,9 +30,20 @@ pub(crate) enum Unknown {
     Changed,
 }
 
+impl Unknown {
+    /// What stands in the place of a function.
+    pub fn text(self) -> &'static str {
+        match self {
+            Unknown::NoProcess => "(of no known process)",
+            Unknown::NoModule => "(in no module)",
+            Unknown::Changed => "(in a module that changed)",
+        }
+    }
+}
+
 /// A frame of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Frame {
+pub struct Frame {
     /// Where it lies.
     pub place: Place,
     /// The method of .NET that has it, in a module or in none: the number of its row.
@@ -42,7 +53,7 @@ pub(crate) struct Frame {
 }
 
 /// The frames of a stack, innermost first.
-pub(crate) fn frames<'a>(modules: &'a Modules, stack: Stack<'a>) -> impl Iterator<Item = Frame> + 'a {
+pub fn frames<'a>(modules: &'a Modules, stack: Stack<'a>) -> impl Iterator<Item = Frame> + 'a {
     looked_up(stack.addresses).map(move |address| frame(modules, stack, address))
 }
 

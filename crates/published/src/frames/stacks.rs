@@ -15,7 +15,7 @@ const MOST_STACKS: usize = 1 << 21;
 
 /// The addresses of a stack in a batch of rows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Addresses<'b> {
+pub enum Addresses<'b> {
     /// Written as INT64.
     Signed(&'b [i64]),
     /// Written as UINT_64.
@@ -36,7 +36,7 @@ impl<'b> Addresses<'b> {
     }
 
     /// Whether there are none.
-    pub(crate) fn is_empty(self) -> bool {
+    pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
@@ -58,7 +58,7 @@ impl<'b> Addresses<'b> {
 
 /// The addresses in a row, where it has a stack.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StackCell<'b>(pub Option<Addresses<'b>>);
+pub struct StackCell<'b>(pub Option<Addresses<'b>>);
 
 impl<'b> FromColumn<'b> for StackCell<'b> {
     type Kind = ();
@@ -79,9 +79,26 @@ impl<'b> FromColumn<'b> for StackCell<'b> {
     }
 }
 
+/// A stack as an event has it.
+#[derive(Clone, Copy, Debug)]
+pub struct EventStack<'b> {
+    /// The number by which the trace has it.
+    pub id: i64,
+    /// Its addresses, at least one.
+    pub addresses: Addresses<'b>,
+}
+
+impl<'b> EventStack<'b> {
+    /// That of a row; `None` where there is none, or one without an address.
+    pub fn of(id: Option<i64>, StackCell(addresses): StackCell<'b>) -> Option<EventStack<'b>> {
+        let (id, addresses) = id.zip(addresses.filter(|addresses| !addresses.is_empty()))?;
+        Some(EventStack { id, addresses })
+    }
+}
+
 /// In whose memory the addresses of a stack lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Owner {
+pub struct Owner {
     /// The machine.
     pub machine: i64,
     /// The process, where the event says it.
@@ -90,7 +107,7 @@ pub(crate) struct Owner {
 
 /// A stack of a process, and how often it occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stack<'a> {
+pub struct Stack<'a> {
     /// In whose memory it lies.
     pub owner: Owner,
     /// The addresses, innermost first.
@@ -115,36 +132,39 @@ struct Occurrences {
 
 /// Different stacks, as many as there is room for; the addresses of each are held once.
 #[derive(Debug)]
-pub(crate) struct Stacks {
+pub struct Stacks {
     addresses: Vec<i64>,
     /// By the id of a stack, where its addresses begin and how many they are.
     places: HashMap<i64, (usize, usize)>,
     numbers: HashMap<(Owner, i64), usize>,
     occurrences: Vec<Occurrences>,
     most_addresses: usize,
+    most_stacks: usize,
     left_out: u64,
 }
 
 impl Default for Stacks {
     fn default() -> Stacks {
-        Stacks::with_room_for(MOST_ADDRESSES)
+        Stacks::with_room_for(MOST_ADDRESSES, MOST_STACKS)
     }
 }
 
 impl Stacks {
-    fn with_room_for(most_addresses: usize) -> Stacks {
+    /// None yet, and so many at most, with so many addresses in all.
+    pub fn with_room_for(most_addresses: usize, most_stacks: usize) -> Stacks {
         Stacks {
             addresses: Vec::new(),
             places: HashMap::new(),
             numbers: HashMap::new(),
             occurrences: Vec::new(),
             most_addresses,
+            most_stacks,
             left_out: 0,
         }
     }
 
     /// Counts an occurrence of a stack; the number by which [`Stacks::get`] has it, or `None` where there is no room for it.
-    pub(crate) fn add(&mut self, owner: Owner, time: i64, stack: i64, addresses: Addresses<'_>) -> Option<usize> {
+    pub fn add(&mut self, owner: Owner, time: i64, stack: i64, addresses: Addresses<'_>) -> Option<usize> {
         if let Some(number) = self.numbers.get(&(owner, stack)) {
             let seen = self.occurrences.get_mut(*number)?;
             seen.first = seen.first.min(time);
@@ -152,7 +172,7 @@ impl Stacks {
             seen.count = seen.count.saturating_add(1);
             return Some(*number);
         }
-        if self.occurrences.len() >= MOST_STACKS || !self.keep(stack, addresses) {
+        if self.occurrences.len() >= self.most_stacks || !self.keep(stack, addresses) {
             let frames = u64::try_from(addresses.len()).unwrap_or(u64::MAX);
             self.left_out = self.left_out.saturating_add(frames);
             return None;
@@ -178,7 +198,7 @@ impl Stacks {
     }
 
     /// A stack by its number.
-    pub(crate) fn get(&self, number: usize) -> Option<Stack<'_>> {
+    pub fn get(&self, number: usize) -> Option<Stack<'_>> {
         let Occurrences { owner, stack, first, last, count } = *self.occurrences.get(number)?;
         let (begin, length) = *self.places.get(&stack)?;
         let addresses = self.addresses.get(begin..begin.checked_add(length)?)?;
@@ -186,13 +206,13 @@ impl Stacks {
     }
 
     /// All of them, in the order of their numbers.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Stack<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = Stack<'_>> {
         let mut numbers = 0..self.occurrences.len();
         iter::from_fn(move || self.get(numbers.next()?))
     }
 
     /// Frames of stacks that there was no room for.
-    pub(crate) fn left_out(&self) -> u64 {
+    pub fn left_out(&self) -> u64 {
         self.left_out
     }
 }
@@ -219,7 +239,7 @@ mod tests {
 
     #[test]
     fn what_has_no_room_is_counted() {
-        let mut stacks = Stacks::with_room_for(3);
+        let mut stacks = Stacks::with_room_for(3, 9);
         assert_eq!(stacks.add(OWNER, 1, 1, Addresses::Signed(&[1, 2])), Some(0));
         assert_eq!(stacks.add(OWNER, 1, 2, Addresses::Signed(&[1, 2])), None);
         assert_eq!(stacks.add(OWNER, 1, 3, Addresses::Signed(&[3])), Some(1));

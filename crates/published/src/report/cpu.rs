@@ -9,8 +9,8 @@ use conversion::sidecar::{InputFacts, StreamRow};
 use super::axis::Axis;
 use super::interrupts::{Interrupt, Interrupts, Processor};
 use super::tally::{Counters, Ranked, Tally};
-use super::who::{Name, Who, walked};
 use crate::source::Source;
+use crate::who::{Name, Who, walked};
 
 /// Processes that are shown one by one.
 const MOST_PROCESSES: usize = 12;

@@ -18,11 +18,11 @@ use super::recorded::{Recorded, recorded};
 use super::samples::{CpuSamples, samples};
 use super::tally::Ranked;
 use super::waits::{Waits, waits};
-use super::who::Who;
 use crate::PublishedTrace;
 use crate::frames::Modules;
 use crate::source::Source;
 use crate::symbols::{StoredNames, root_of};
+use crate::who::Who;
 
 /// What is known of a trace.
 #[derive(Debug)]

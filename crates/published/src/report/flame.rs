@@ -8,9 +8,8 @@ use base::error::Result;
 
 use super::call_tree::CallTree;
 use super::labels::{LabelKind, Labels};
-use super::methods::names_of;
 use super::profile::{Part, Profile, Walk};
-use crate::frames::{Frame, Modules, Place, Unknown, frames};
+use crate::frames::{Frame, Modules, Place, frames, names_of};
 use crate::source::Source;
 use crate::symbols::StoredNames;
 
@@ -143,14 +142,7 @@ fn labelled(frame: Frame, modules: &Modules, names: &StoredNames, method: Option
             }
         }
         Place::Method => (method.unwrap_or("method of .NET without a name").to_owned(), LabelKind::Managed),
-        Place::Unknown(unknown) => {
-            let reason = match unknown {
-                Unknown::NoProcess => "(of no known process)",
-                Unknown::NoModule => "(in no module)",
-                Unknown::Changed => "(in a module that changed)",
-            };
-            (reason.to_owned(), LabelKind::Unknown)
-        }
+        Place::Unknown(unknown) => (unknown.text().to_owned(), LabelKind::Unknown),
     }
 }
 

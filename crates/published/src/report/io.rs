@@ -5,8 +5,8 @@ use conversion::read_columns;
 
 use super::axis::Axis;
 use super::tally::{Amounts, Counters, Ranked, Tally};
-use super::who::Who;
 use crate::source::Source;
+use crate::who::Who;
 
 /// Processes that are shown one by one.
 const MOST_PROCESSES: usize = 12;

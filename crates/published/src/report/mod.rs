@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! source ──► recorded, providers, lanes, cpu, interrupts, waits, samples, io, pauses ──► facts ──► sections ──► page
-//!            who, frames, tally, axis              └─► profile ─► flame ─────┘     charts, hover, figures, bars, html
-//!                                                      methods, labels, call_tree
+//!            tally, axis                           └─► profile ─► flame ─────┘     charts, hover, figures, bars, html
+//!                                                      labels, call_tree
 //! ```
 //!
 //! Facts are plain data, added up batch by batch as the tables are read. The page is one file without a script that asks no
@@ -27,7 +27,6 @@ mod io;
 mod key_figures;
 mod labels;
 mod lanes;
-mod methods;
 mod page;
 mod pauses;
 mod processes;
@@ -39,7 +38,6 @@ mod sections;
 mod tally;
 mod unit;
 mod waits;
-mod who;
 
 pub use facts::{Facts, facts};
 pub use index::{Entry, index};

@@ -7,8 +7,8 @@ use conversion::read_columns;
 
 use super::axis::Axis;
 use super::tally::{Ranked, Tally};
-use super::who::Who;
 use crate::source::Source;
+use crate::who::Who;
 
 /// Marks that are kept, to bring them into order.
 const MOST_MARKS: usize = 1 << 21;

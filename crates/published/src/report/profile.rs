@@ -3,23 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::who::Name;
-use crate::frames::{Addresses, Owner, StackCell, Stacks};
-
-/// A stack as an event has it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct EventStack<'b> {
-    id: i64,
-    addresses: Addresses<'b>,
-}
-
-impl<'b> EventStack<'b> {
-    /// That of a row; `None` where there is none, or one without an address.
-    pub(super) fn of(id: Option<i64>, StackCell(addresses): StackCell<'b>) -> Option<EventStack<'b>> {
-        let (id, addresses) = id.zip(addresses.filter(|addresses| !addresses.is_empty()))?;
-        Some(EventStack { id, addresses })
-    }
-}
+use crate::frames::{EventStack, Owner, Stacks};
+use crate::who::Name;
 
 /// Amounts of samples or of waits by process and stack.
 #[derive(Debug, Default)]

@@ -8,12 +8,12 @@ use conversion::read_columns;
 use super::axis::Axis;
 use super::cpu::IDLE;
 use super::interrupts::Interrupt;
-use super::methods::names_of;
-use super::profile::{EventStack, Profile};
+use super::profile::Profile;
 use super::tally::{Ranked, Tally};
-use super::who::{Name, Who};
-use crate::frames::{AddressPlace, Modules, Owner, StackCell};
+use crate::frames::names_of;
+use crate::frames::{AddressPlace, EventStack, Modules, Owner, StackCell};
 use crate::source::Source;
+use crate::who::{Name, Who};
 
 /// Processes that are shown one by one.
 const MOST_PROCESSES: usize = 12;

@@ -16,7 +16,7 @@ mod search;
 mod tables;
 mod wanted;
 
-pub(crate) use named::StoredNames;
+pub use named::{StoredCode, StoredNames};
 pub use rows::{ModuleSymbols, NOT_ASKED};
 pub use search::{Asked, Resolved, id_of, resolve, symbol_path};
-pub(crate) use tables::root_of;
+pub use tables::root_of;

@@ -6,16 +6,32 @@ use std::path::Path;
 use base::error::Result;
 use base::progress::Progress;
 
+use super::rows::FunctionRow;
 use super::search::id_of;
 use super::tables::Tables;
 use super::wanted::symbol_key;
 use crate::frames::ModuleId;
 
-/// The names of functions that lie beside a trace.
+/// The functions that lie beside a trace.
 #[derive(Debug, Default)]
-pub(crate) struct StoredNames {
-    /// By what a module's symbols are found by, the names of its addresses.
-    modules: HashMap<String, HashMap<u32, String>>,
+pub struct StoredNames {
+    /// By what a module's symbols are found by, what its addresses lie in, the function inlined furthest first.
+    modules: HashMap<String, HashMap<u32, Vec<StoredCode>>>,
+}
+
+/// What an address lies in: a function, or one that the compiler has put into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredCode {
+    /// 0: the function whose code it is; from 1 on functions inlined there, each in the one before.
+    pub inline_depth: i64,
+    /// The name of the function.
+    pub name: String,
+    /// The name with parameters, where it has any.
+    pub full_name: Option<String>,
+    /// The source file.
+    pub file: Option<String>,
+    /// The line in it.
+    pub line: Option<i64>,
 }
 
 impl StoredNames {
@@ -23,7 +39,7 @@ impl StoredNames {
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
-    pub(crate) fn beside<'m>(
+    pub fn beside<'m>(
         root: &Path,
         modules: impl Iterator<Item = &'m ModuleId>,
         progress: &dyn Progress,
@@ -36,16 +52,33 @@ impl StoredNames {
         for module in tables.modules()? {
             let key = module.symbol_key.clone().filter(|key| wanted.contains(key));
             let Some((key, id)) = key.zip(id_of(&module)) else { continue };
-            let rows = tables.functions(&id.folder())?;
-            let own = rows.into_iter().filter(|row| row.inline_depth == 0);
-            let named = own.filter_map(|row| Some((u32::try_from(row.rva).ok()?, row.name?)));
-            names.modules.insert(key, named.collect());
+            let mut named = HashMap::<u32, Vec<StoredCode>>::new();
+            // Sorted by address and depth.
+            for row in tables.functions(&id.folder())?.into_iter().rev() {
+                if let Some((address, code)) = stored(row) {
+                    named.entry(address).or_default().push(code);
+                }
+            }
+            names.modules.insert(key, named);
         }
         Ok(names)
     }
 
     /// The function of a module that has a relative address, where it is known: never a guess.
-    pub(crate) fn function(&self, module: &ModuleId, address: u32) -> Option<&str> {
-        Some(self.modules.get(&symbol_key(module)?)?.get(&address)?)
+    pub fn function(&self, module: &ModuleId, address: u32) -> Option<&str> {
+        let own = self.code(module, address).iter().find(|code| code.inline_depth == 0)?;
+        Some(&own.name)
     }
+
+    /// All functions that a relative address of a module lies in, the one inlined furthest first; none where they are not known.
+    pub fn code(&self, module: &ModuleId, address: u32) -> &[StoredCode] {
+        let of_module = symbol_key(module).and_then(|key| self.modules.get(&key));
+        of_module.and_then(|named| named.get(&address)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What a row says of an address; `None` where it says nothing.
+fn stored(row: FunctionRow) -> Option<(u32, StoredCode)> {
+    let FunctionRow { inline_depth, full_name, file, line, .. } = row;
+    Some((u32::try_from(row.rva).ok()?, StoredCode { inline_depth, name: row.name?, full_name, file, line }))
 }

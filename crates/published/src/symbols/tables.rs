@@ -17,7 +17,7 @@ use crate::TableFile;
 use crate::beside::{FILES, FOLDER, MODULES};
 
 /// Where the symbols of a trace, or of a folder of traces, are: the folder that holds the traces.
-pub(crate) fn root_of(path: &Path) -> PathBuf {
+pub fn root_of(path: &Path) -> PathBuf {
     let path = absolute(path);
     let is_trace = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("trace="));
     if is_trace { path.parent().map(Path::to_path_buf).unwrap_or(path) } else { path }

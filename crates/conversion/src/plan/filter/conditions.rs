@@ -142,8 +142,13 @@ impl Filter {
             return true;
         }
         let id = shape.identity.provider_id().map(|id| id.to_string());
-        let folder = shape.dataset.split('/').next();
-        let names = [shape.provider_name, folder, id.as_deref()].map(|name| name.map(str::to_lowercase));
+        let folder = shape.dataset.split('/').next().unwrap_or_default();
+        self.passes_dataset(folder, shape.provider_name, id.as_deref())
+    }
+
+    /// Whether events of a dataset pass, as far as the names and the GUID of its provider decide it.
+    pub fn passes_dataset(&self, dataset: &str, provider: Option<&str>, guid: Option<&str>) -> bool {
+        let names = [provider, Some(dataset), guid].map(|name| name.map(str::to_lowercase));
         let is = |pattern: &NamePattern| names.iter().flatten().any(|name| pattern.matches_folded(name));
         (self.providers.is_empty() || self.providers.iter().any(is)) && !self.excluded_providers.iter().any(is)
     }

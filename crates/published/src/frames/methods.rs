@@ -21,7 +21,7 @@ read_columns! {
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.
-pub(super) fn names_of(source: &Source<'_>, asked: &HashSet<u32>, mut each: impl FnMut(u32, &str)) -> Result<()> {
+pub fn names_of(source: &Source<'_>, asked: &HashSet<u32>, mut each: impl FnMut(u32, &str)) -> Result<()> {
     if asked.is_empty() {
         return Ok(());
     }

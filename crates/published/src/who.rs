@@ -51,7 +51,7 @@ impl Spans {
 
 /// Processes and threads of a trace.
 #[derive(Debug, Default)]
-pub(super) struct Who {
+pub struct Who {
     names: Vec<String>,
     processes: Spans,
     threads: Spans,
@@ -59,7 +59,7 @@ pub(super) struct Who {
 
 /// Whose something is, as far as the trace says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Name<'a> {
+pub enum Name<'a> {
     /// A name: of a process, or of what is nobody's.
     Known(&'a str),
     /// The id of a process without a known name.
@@ -83,7 +83,7 @@ impl fmt::Display for Name<'_> {
 
 /// The process that the walk of an event names, of a thread that the table of threads does not have: its columns `process_id`
 /// and `attribution` say so.
-pub(super) fn walked(process: Option<i64>, attribution: Option<&str>) -> Option<i64> {
+pub fn walked(process: Option<i64>, attribution: Option<&str>) -> Option<i64> {
     process.filter(|_| attribution == Some("walk"))
 }
 
@@ -114,7 +114,7 @@ impl Who {
     ///
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.
-    pub(super) fn read(source: &Source<'_>) -> Result<Who> {
+    pub fn read(source: &Source<'_>) -> Result<Who> {
         let mut who = Who::default();
         let mut numbers = HashMap::<String, i64>::new();
         source.sidecar::<ProcessSpan<'_>>(|row| {
@@ -137,7 +137,7 @@ impl Who {
     }
 
     /// The process of an event on a machine: of the id that it says, else of the thread's process.
-    pub(super) fn name(&self, machine: i64, process: Option<i64>, thread: Option<i64>, time: i64) -> Name<'_> {
+    pub fn name(&self, machine: i64, process: Option<i64>, thread: Option<i64>, time: i64) -> Name<'_> {
         let Some(id) = self.process(machine, process, thread, time) else {
             return thread.map_or(Name::Nobody, Name::Thread);
         };
@@ -147,12 +147,12 @@ impl Who {
     }
 
     /// The id of that process.
-    pub(super) fn process(&self, machine: i64, process: Option<i64>, thread: Option<i64>, time: i64) -> Option<i64> {
+    pub fn process(&self, machine: i64, process: Option<i64>, thread: Option<i64>, time: i64) -> Option<i64> {
         process.or_else(|| self.threads.at(machine, thread?, time))
     }
 
     /// Spans of processes and threads that the report had no room for.
-    pub(super) fn left_out(&self) -> u64 {
+    pub fn left_out(&self) -> u64 {
         self.processes.left_out.saturating_add(self.threads.left_out)
     }
 }

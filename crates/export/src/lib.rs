@@ -1,0 +1,23 @@
+//! Published traces, written in the formats of the viewers that people have.
+//!
+//! ```text
+//! request ──► opened ──► profile (amounts ──► weights, code) ──► folded ──► output
+//! ```
+//!
+//! An export reads a published trace and nothing else: it decodes no event. It goes through the tables batch by batch, holds what it
+//! needs to know at a time within bounds that each format states, and writes as it goes. The same trace and the same request are
+//! the same bytes.
+
+mod exported;
+mod folded;
+mod format;
+mod opened;
+mod output;
+mod profile;
+mod request;
+mod write;
+
+pub use exported::Exported;
+pub use format::Format;
+pub use request::{Of, Request};
+pub use write::export;

@@ -1,0 +1,35 @@
+//! An export from its request to its last byte.
+
+use std::io::Write;
+
+use base::error::Result;
+use base::progress::Progress;
+use published::PublishedTrace;
+
+use crate::exported::Exported;
+use crate::folded::folded;
+use crate::format::Format;
+use crate::opened::Opened;
+use crate::output::Output;
+use crate::request::Request;
+
+/// Writes a published trace in another format.
+///
+/// # Errors
+/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when the trace cannot be read, or the bytes cannot be written;
+/// [`ErrorKind::Usage`](base::error::ErrorKind::Usage) when there is more than the format has room for;
+/// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
+pub fn export(
+    trace: &PublishedTrace,
+    request: &Request,
+    writer: &mut dyn Write,
+    progress: &dyn Progress,
+) -> Result<Exported> {
+    let opened = Opened::open(trace, request, progress)?;
+    let mut output = Output::to(writer);
+    let exported = match request.format {
+        Format::Folded => folded(&opened, request.of, &mut output),
+    }?;
+    output.finish()?;
+    Ok(exported)
+}
