@@ -8,10 +8,10 @@
 //! number. It has no quotes: a semicolon within a name becomes a colon, a line break a blank, as `stackcollapse-perf.pl` has it.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use base::error::Result;
 use base::progress::stop_if_cancelled;
-use published::frames::Frame;
 
 use crate::exported::Exported;
 use crate::opened::Opened;
@@ -30,7 +30,7 @@ pub(crate) fn folded(opened: &Opened<'_>, of: Of, output: &mut Output<'_>) -> Re
     let (mut exported, mut weights) = (Exported::default(), Weights::default());
     amounts(opened, of, &mut exported, |amount| _ = weights.add(&amount))?;
     weights.warn(&mut exported);
-    let code = Code::of(opened, &weights, &mut exported)?;
+    let code = Code::of(opened, &mut weights, &mut exported)?;
     let mut lines = Lines { code: &code, weights: &weights, texts: HashMap::new() };
     for (process, place, weight) in weights.iter() {
         stop_if_cancelled(opened.source.progress())?;
@@ -45,29 +45,29 @@ pub(crate) fn folded(opened: &Opened<'_>, of: Of, output: &mut Output<'_>) -> Re
 struct Lines<'a> {
     code: &'a Code,
     weights: &'a Weights,
-    /// Of frames, those of functions that are put into them behind their callers.
-    texts: HashMap<Frame, String>,
+    /// By the number of a frame its functions, those that are inlined in it behind it.
+    texts: HashMap<u32, String>,
 }
 
 impl Lines<'_> {
     fn line(&mut self, process: u32, place: Place, amount: u64) -> String {
         let mut line =
             self.weights.processes.get(process).map(|process| plain(&process.to_string())).unwrap_or_default();
-        let frames: Vec<Frame> =
-            self.weights.stack(place).into_iter().flat_map(|stack| self.code.frames(stack)).collect();
+        let frames = self.code.stack(place);
         if frames.is_empty() {
             line += ";";
             line += place.text();
         }
-        for frame in frames.into_iter().rev() {
+        for frame in frames.iter().rev() {
             line += ";";
-            self.push(frame, &mut line);
+            self.push(*frame, &mut line);
         }
-        line += &format!(" {amount}\n");
+        // Writing to a string cannot fail.
+        let _ = writeln!(line, " {amount}");
         line
     }
 
-    fn push(&mut self, frame: Frame, line: &mut String) {
+    fn push(&mut self, frame: u32, line: &mut String) {
         if let Some(text) = self.texts.get(&frame) {
             line.push_str(text);
             return;

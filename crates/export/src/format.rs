@@ -7,11 +7,17 @@ use base::words;
 pub enum Format {
     /// A line for each stack of each process, its functions from the outermost on with semicolons between, and how much that is.
     Folded,
+    /// A profile for each thread, in the file format of speedscope.
+    Speedscope,
+    /// A profile of pprof: protocol buffers, compressed.
+    Pprof,
 }
 
 words! {
     Format {
         Folded = "folded": "a line for each stack, as tools for flame graphs read it",
+        Speedscope = "speedscope": "a profile for each thread, for speedscope.app",
+        Pprof = "pprof": "a profile for pprof and what reads its files",
     }
 }
 
@@ -19,14 +25,15 @@ impl Format {
     /// Whether people can read it: what they cannot is not written to a terminal.
     pub fn is_text(self) -> bool {
         match self {
-            Format::Folded => true,
+            Format::Folded | Format::Speedscope => true,
+            Format::Pprof => false,
         }
     }
 
     /// What a trace must have for it, as a hint to those whose trace has none of it.
     pub fn needs(self) -> &'static str {
         match self {
-            Format::Folded => {
+            Format::Folded | Format::Speedscope | Format::Pprof => {
                 "samples are recorded by a profile such as CPU of wpr, waits by context switches; \
                  `etl2parquet inspect` lists what the trace has"
             }

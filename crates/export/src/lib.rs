@@ -1,7 +1,7 @@
 //! Published traces, written in the formats of the viewers that people have.
 //!
 //! ```text
-//! request ──► opened ──► profile (amounts ──► weights, code) ──► folded ──► output
+//! request ──► opened ──► profile (amounts ──► weights, records, code) ──► folded, speedscope, pprof ──► output
 //! ```
 //!
 //! An export reads a published trace and nothing else: it decodes no event. It goes through the tables batch by batch, holds what it
@@ -13,8 +13,10 @@ mod folded;
 mod format;
 mod opened;
 mod output;
+mod pprof;
 mod profile;
 mod request;
+mod speedscope;
 mod write;
 
 pub use exported::Exported;

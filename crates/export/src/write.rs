@@ -11,7 +11,9 @@ use crate::folded::folded;
 use crate::format::Format;
 use crate::opened::Opened;
 use crate::output::Output;
+use crate::pprof::pprof;
 use crate::request::Request;
+use crate::speedscope::speedscope;
 
 /// Writes a published trace in another format.
 ///
@@ -29,6 +31,8 @@ pub fn export(
     let mut output = Output::to(writer);
     let exported = match request.format {
         Format::Folded => folded(&opened, request.of, &mut output),
+        Format::Speedscope => speedscope(&opened, request.of, &mut output),
+        Format::Pprof => pprof(&opened, request.of, &mut output),
     }?;
     output.finish()?;
     Ok(exported)

@@ -27,7 +27,7 @@ pub(crate) struct Amount<'b> {
     /// The instruction that was next, of a sample.
     pub(crate) address: Option<i64>,
     /// 1 for a sample; of a wait its nanoseconds.
-    pub(crate) amount: u64,
+    pub(crate) worth: u64,
     /// The stack, where one was recorded.
     pub(crate) stack: Option<EventStack<'b>>,
 }
@@ -82,7 +82,7 @@ fn samples(opened: &Opened<'_>, mut each: impl for<'b> FnMut(Amount<'b>)) -> Res
             process_name: event.process_name,
             thread: event.thread,
             address: event.address,
-            amount: 1,
+            worth: 1,
             stack: EventStack::of(event.stack_id, event.stack),
         });
     })?;
@@ -101,7 +101,7 @@ fn waits(opened: &Opened<'_>, mut each: impl for<'b> FnMut(Amount<'b>)) -> Resul
                 process_name: span.process_name,
                 thread: Some(span.thread),
                 address: None,
-                amount: span.length,
+                worth: span.length,
                 stack: span.stack,
             });
         }

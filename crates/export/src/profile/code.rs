@@ -4,19 +4,27 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use base::error::Result;
-use published::frames::{Frame, ModuleId, Modules, Place as FramePlace, Stack, frames, names_of};
+use base::progress::{Progress, stop_if_cancelled};
+use published::frames::{Frame, ModuleId, Modules, Place as FramePlace, Stacks, frames, names_of};
 use published::symbols::{StoredNames, root_of};
 
-use super::weights::Weights;
+use super::weights::{Place, Weights};
 use crate::exported::Exported;
 use crate::opened::Opened;
 
-/// What addresses lie in: modules, methods and functions.
+/// Different frames that are distinguished, with their names some 100 MiB. Others are without.
+const MOST_FRAMES: usize = 1 << 19;
+
+/// What the addresses of stacks lie in: modules, methods and functions.
 #[derive(Debug)]
 pub(crate) struct Code {
     /// The modules of the trace.
     pub(crate) modules: Modules,
     names: StoredNames,
+    /// The different frames, by number.
+    frames: Vec<Frame>,
+    /// Of stacks, then of single addresses, the numbers of their frames.
+    stacks: [FrameLists; 2],
     /// Names of methods of .NET, by the number of the row.
     methods: HashMap<u32, String>,
 }
@@ -62,27 +70,88 @@ impl fmt::Display for Call<'_> {
     }
 }
 
-impl Code {
-    /// Reads what the addresses of some stacks lie in.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
-    pub(crate) fn of(opened: &Opened<'_>, weights: &Weights, exported: &mut Exported) -> Result<Code> {
-        let modules =
-            if weights.stacks().next().is_some() { Modules::read(&opened.source)? } else { Modules::default() };
-        exported.warn_of(modules.left_out(), "spans of modules and methods are left out: there are too many");
-        let root = root_of(&opened.trace.folder());
-        let names = StoredNames::beside(&root, modules.ids(), opened.source.progress())?;
-        let asked: HashSet<u32> =
-            weights.stacks().flat_map(|stack| frames(&modules, stack)).filter_map(|frame| frame.method).collect();
-        let mut methods = HashMap::new();
-        names_of(&opened.source, &asked, |number, name| drop(methods.insert(number, name.to_owned())))?;
-        Ok(Code { modules, names, methods })
+/// Lists of the numbers of frames, one behind the other.
+#[derive(Debug, Default)]
+struct FrameLists {
+    numbers: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl FrameLists {
+    fn get(&self, list: u32) -> Option<&[u32]> {
+        let list = usize::try_from(list).ok()?;
+        let begin = list.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
+        self.numbers.get(begin..*self.ends.get(list)?)
+    }
+}
+
+/// Frames, each different one once.
+#[derive(Default)]
+struct Numbering {
+    all: Vec<Frame>,
+    numbers: HashMap<Frame, u32>,
+    left_out: u64,
+}
+
+impl Numbering {
+    fn number(&mut self, frame: Frame) -> u32 {
+        if let Some(number) = self.numbers.get(&frame) {
+            return *number;
+        }
+        let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        if self.all.len() >= MOST_FRAMES {
+            self.left_out = self.left_out.saturating_add(1);
+            return number;
+        }
+        self.all.push(frame);
+        self.numbers.insert(frame, number);
+        number
     }
 
-    /// The frames of a stack, innermost first.
-    pub(crate) fn frames<'a>(&'a self, stack: Stack<'a>) -> impl Iterator<Item = Frame> + 'a {
-        frames(&self.modules, stack)
+    fn lists(&mut self, modules: &Modules, stacks: &Stacks, progress: &dyn Progress) -> Result<FrameLists> {
+        let mut lists = FrameLists::default();
+        for stack in stacks.iter() {
+            stop_if_cancelled(progress)?;
+            lists.numbers.extend(frames(modules, stack).map(|frame| self.number(frame)));
+            lists.ends.push(lists.numbers.len());
+        }
+        Ok(lists)
+    }
+}
+
+impl Code {
+    /// Reads what the addresses of some stacks lie in. The stacks are not there any more then.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read;
+    /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
+    pub(crate) fn of(opened: &Opened<'_>, weights: &mut Weights, exported: &mut Exported) -> Result<Code> {
+        let progress = opened.source.progress();
+        let [walked, lone] = weights.take_stacks();
+        let has_addresses = walked.iter().chain(lone.iter()).next().is_some();
+        let modules = if has_addresses { Modules::read(&opened.source)? } else { Modules::default() };
+        exported.warn_of(modules.left_out(), "spans of modules and methods are left out: there are too many");
+        let mut numbering = Numbering::default();
+        let stacks = [numbering.lists(&modules, &walked, progress)?, numbering.lists(&modules, &lone, progress)?];
+        drop((walked, lone));
+        exported.warn_of(numbering.left_out, "frames are without a name: there are too many different ones");
+        let frames = numbering.all;
+        let names = StoredNames::beside(&root_of(&opened.trace.folder()), modules.ids(), progress)?;
+        let asked: HashSet<u32> = frames.iter().filter_map(|frame| frame.method).collect();
+        let mut methods = HashMap::new();
+        names_of(&opened.source, &asked, |number, name| drop(methods.insert(number, name.to_owned())))?;
+        Ok(Code { modules, names, frames, stacks, methods })
+    }
+
+    /// The numbers of the frames of a place, innermost first; none where it has no stack.
+    pub(crate) fn stack(&self, place: Place) -> &[u32] {
+        let [walked, lone] = &self.stacks;
+        let found = match place {
+            Place::Stack(stack) => walked.get(stack),
+            Place::Lone(address) => lone.get(address),
+            Place::Nowhere | Place::LeftOut => None,
+        };
+        found.unwrap_or_default()
     }
 
     /// Which module it is, by its number.
@@ -90,8 +159,8 @@ impl Code {
         self.modules.id(module)
     }
 
-    /// The functions of a frame: that which the compiler has put furthest into another one first, then that whose code it is.
-    pub(crate) fn calls(&self, frame: Frame) -> impl Iterator<Item = Call<'_>> {
+    /// The functions of a frame by its number: that which the compiler has put furthest into another one first, then that whose code it is.
+    pub(crate) fn calls(&self, frame: u32) -> impl Iterator<Item = Call<'_>> {
         let own = self.own(frame);
         let known = match (own.module, own.function) {
             (Some(module), None) => {
@@ -113,8 +182,10 @@ impl Code {
     }
 
     /// What is known of a frame without symbols.
-    fn own(&self, frame: Frame) -> Call<'_> {
-        let method = frame.method.and_then(|method| self.methods.get(&method)).map(String::as_str);
+    fn own(&self, number: u32) -> Call<'_> {
+        let frame = usize::try_from(number).ok().and_then(|number| self.frames.get(number).copied());
+        let method =
+            frame.and_then(|frame| frame.method).and_then(|method| self.methods.get(&method)).map(String::as_str);
         let call = Call {
             module: None,
             file_name: None,
@@ -123,18 +194,19 @@ impl Code {
             full_name: None,
             source_file: None,
             line: None,
-            is_of_kernel: frame.is_of_kernel,
+            is_of_kernel: frame.is_some_and(|frame| frame.is_of_kernel),
             is_managed: method.is_some(),
             is_inlined: false,
             unknown: "method of .NET without a name",
         };
-        match frame.place {
-            FramePlace::Module { module, offset } => {
+        match frame.map(|frame| frame.place) {
+            None => Call { unknown: "(no room for it)", ..call },
+            Some(FramePlace::Module { module, offset }) => {
                 let file_name = self.modules.id(module).and_then(|id| id.file_name.as_deref());
                 Call { module: Some(module), offset: Some(offset), file_name, ..call }
             }
-            FramePlace::Method => call,
-            FramePlace::Unknown(unknown) => Call { unknown: unknown.text(), ..call },
+            Some(FramePlace::Method) => call,
+            Some(FramePlace::Unknown(unknown)) => Call { unknown: unknown.text(), ..call },
         }
     }
 }

@@ -2,10 +2,14 @@
 
 mod amounts;
 mod code;
+mod interval;
 mod process;
+mod records;
 mod weights;
 
-pub(crate) use amounts::{Amount, amounts};
+pub(crate) use amounts::amounts;
 pub(crate) use code::{Call, Code};
-pub(crate) use process::{Process, Processes};
-pub(crate) use weights::{Place, Weights};
+pub(crate) use interval::interval;
+pub(crate) use process::Processes;
+pub(crate) use records::{Record, Records, Thread};
+pub(crate) use weights::{Place, Weight, Weights};

@@ -39,9 +39,12 @@ impl Processes {
     /// The number of a process.
     pub(crate) fn number(&mut self, machine: i64, id: Option<i64>, name: Option<&str>) -> u32 {
         let Processes { all, numbers } = self;
-        let of = |all: &[Process], number: u32| all.get(usize::try_from(number).ok()?).and_then(|one| one.name.clone());
+        let is_named = |number: &u32| {
+            let known = usize::try_from(*number).ok().and_then(|number| all.get(number));
+            known.is_some_and(|known| known.name.as_deref() == name)
+        };
         let alike = numbers.entry((machine, id)).or_default();
-        let known = alike.iter().find(|number| of(all, **number).as_deref() == name);
+        let known = alike.iter().find(|number| is_named(number));
         if let Some(number) = known {
             return *number;
         }
@@ -59,10 +62,5 @@ impl Processes {
     /// A process by its number.
     pub(crate) fn get(&self, number: u32) -> Option<&Process> {
         self.all.get(usize::try_from(number).ok()?)
-    }
-
-    /// All of them, in the order of their numbers.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Process> {
-        self.all.iter()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use published::frames::{Addresses, Owner, Stack, Stacks};
+use published::frames::{Addresses, Owner, Stacks};
 
 use super::amounts::Amount;
 use super::process::Processes;
@@ -45,7 +45,7 @@ pub(crate) struct Weights {
     pub(crate) processes: Processes,
     stacks: Stacks,
     lone: Stacks,
-    weights: BTreeMap<(u32, Place), Weight>,
+    sums: BTreeMap<(u32, Place), Weight>,
     left_out: u64,
 }
 
@@ -64,7 +64,7 @@ impl Default for Weights {
             processes: Processes::default(),
             stacks: Stacks::with_room_for(MOST_ADDRESSES, MOST_STACKS),
             lone: Stacks::with_room_for(MOST_LONE, MOST_LONE),
-            weights: BTreeMap::new(),
+            sums: BTreeMap::new(),
             left_out: 0,
         }
     }
@@ -74,8 +74,8 @@ impl Weights {
     /// Adds an amount; the number of its process, and where it belongs.
     pub(crate) fn add(&mut self, amount: &Amount<'_>) -> (u32, Place) {
         let (process, place) = self.place(amount);
-        let sum = self.weights.entry((process, place)).or_default();
-        sum.amount = sum.amount.saturating_add(amount.amount);
+        let sum = self.sums.entry((process, place)).or_default();
+        sum.amount = sum.amount.saturating_add(amount.worth);
         sum.count = sum.count.saturating_add(1);
         (process, place)
     }
@@ -98,24 +98,14 @@ impl Weights {
         (self.processes.number(machine, process, process_name), place.unwrap_or(Place::LeftOut))
     }
 
-    /// The addresses of a place, with how long they mean it; `None` where there are none.
-    pub(crate) fn stack(&self, place: Place) -> Option<Stack<'_>> {
-        let number = |number: u32| usize::try_from(number).ok();
-        match place {
-            Place::Stack(stack) => self.stacks.get(number(stack)?),
-            Place::Lone(address) => self.lone.get(number(address)?),
-            Place::Nowhere | Place::LeftOut => None,
-        }
-    }
-
-    /// All different stacks.
-    pub(crate) fn stacks(&self) -> impl Iterator<Item = Stack<'_>> {
-        self.stacks.iter().chain(self.lone.iter())
+    /// Takes the different stacks, to have them looked up: those of events, and single addresses.
+    pub(crate) fn take_stacks(&mut self) -> [Stacks; 2] {
+        [std::mem::take(&mut self.stacks), std::mem::take(&mut self.lone)]
     }
 
     /// All sums, by process and then by stack, each in the order in which they occur.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, Place, Weight)> {
-        self.weights.iter().map(|((process, place), weight)| (*process, *place, *weight))
+        self.sums.iter().map(|((process, place), weight)| (*process, *place, *weight))
     }
 
     /// Says what there was no room for.

@@ -1,6 +1,7 @@
 //! Names of methods of .NET.
 
 use std::collections::HashSet;
+use std::hash::BuildHasher;
 
 use base::error::Result;
 use conversion::read_columns;
@@ -21,7 +22,11 @@ read_columns! {
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read.
-pub fn names_of(source: &Source<'_>, asked: &HashSet<u32>, mut each: impl FnMut(u32, &str)) -> Result<()> {
+pub fn names_of<S: BuildHasher>(
+    source: &Source<'_>,
+    asked: &HashSet<u32, S>,
+    mut each: impl FnMut(u32, &str),
+) -> Result<()> {
     if asked.is_empty() {
         return Ok(());
     }

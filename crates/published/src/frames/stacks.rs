@@ -139,7 +139,7 @@ pub struct Stacks {
     numbers: HashMap<(Owner, i64), usize>,
     occurrences: Vec<Occurrences>,
     most_addresses: usize,
-    most_stacks: usize,
+    room: usize,
     left_out: u64,
 }
 
@@ -150,15 +150,15 @@ impl Default for Stacks {
 }
 
 impl Stacks {
-    /// None yet, and so many at most, with so many addresses in all.
-    pub fn with_room_for(most_addresses: usize, most_stacks: usize) -> Stacks {
+    /// None yet, and with room for so many addresses in all, of so many stacks.
+    pub fn with_room_for(most_addresses: usize, room: usize) -> Stacks {
         Stacks {
             addresses: Vec::new(),
             places: HashMap::new(),
             numbers: HashMap::new(),
             occurrences: Vec::new(),
             most_addresses,
-            most_stacks,
+            room,
             left_out: 0,
         }
     }
@@ -172,7 +172,7 @@ impl Stacks {
             seen.count = seen.count.saturating_add(1);
             return Some(*number);
         }
-        if self.occurrences.len() >= self.most_stacks || !self.keep(stack, addresses) {
+        if self.occurrences.len() >= self.room || !self.keep(stack, addresses) {
             let frames = u64::try_from(addresses.len()).unwrap_or(u64::MAX);
             self.left_out = self.left_out.saturating_add(frames);
             return None;

@@ -1,6 +1,6 @@
 //! Samples of the profiler: whose code ran, of which module and method. The definition is that of the view `cpu_samples`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use base::error::Result;
 use conversion::read_columns;
@@ -177,7 +177,7 @@ fn by_module(places: HashMap<AddressPlace<'_>, u64>) -> Ranked {
 
 fn by_method(source: &Source<'_>, methods: &HashMap<u32, u64>) -> Result<Ranked> {
     let mut tally = Tally::<String>::default();
-    names_of(source, &methods.keys().copied().collect(), |number, name| {
+    names_of(source, &methods.keys().copied().collect::<HashSet<u32>>(), |number, name| {
         let samples = methods.get(&number).copied().unwrap_or(0);
         tally.of(name).count(samples, [samples, 0, 0, 0, 0, 0]);
     })?;
