@@ -11,6 +11,8 @@ pub enum Format {
     Speedscope,
     /// A profile of pprof: protocol buffers, compressed.
     Pprof,
+    /// A processed profile of the Firefox Profiler: samples, and events as markers.
+    Firefox,
 }
 
 words! {
@@ -18,6 +20,7 @@ words! {
         Folded = "folded": "a line for each stack, as tools for flame graphs read it",
         Speedscope = "speedscope": "a profile for each thread, for speedscope.app",
         Pprof = "pprof": "a profile for pprof and what reads its files",
+        Firefox = "firefox": "samples, waits and other events of a process, for profiler.firefox.com",
     }
 }
 
@@ -25,7 +28,7 @@ impl Format {
     /// Whether people can read it: what they cannot is not written to a terminal.
     pub fn is_text(self) -> bool {
         match self {
-            Format::Folded | Format::Speedscope => true,
+            Format::Folded | Format::Speedscope | Format::Firefox => true,
             Format::Pprof => false,
         }
     }
@@ -35,6 +38,10 @@ impl Format {
         match self {
             Format::Folded | Format::Speedscope | Format::Pprof => {
                 "samples are recorded by a profile such as CPU of wpr, waits by context switches; \
+                 `etl2parquet inspect` lists what the trace has"
+            }
+            Format::Firefox => {
+                "it shows samples, context switches, pauses and exceptions of .NET, disk, files, network and modules that are loaded; \
                  `etl2parquet inspect` lists what the trace has"
             }
         }

@@ -1,7 +1,7 @@
 //! Published traces, written in the formats of the viewers that people have.
 //!
 //! ```text
-//! request ──► opened ──► profile (amounts ──► weights, records, code) ──► folded, speedscope, pprof ──► output
+//! request ──► opened ──► profile (amounts ──► weights, records, code) ──► folded, speedscope, pprof, firefox ──► output
 //! ```
 //!
 //! An export reads a published trace and nothing else: it decodes no event. It goes through the tables batch by batch, holds what it
@@ -9,6 +9,7 @@
 //! the same bytes.
 
 mod exported;
+mod firefox;
 mod folded;
 mod format;
 mod opened;

@@ -16,6 +16,9 @@ use crate::output::Output;
 use crate::profile::{Call, Code, Place, Processes, Record, Records, Thread, Weights, interval};
 use crate::request::Of;
 
+/// Samples or waits that there is room for: 64 MiB, and more in speedscope, which holds all of them.
+const MOST_RECORDS: usize = 1 << 21;
+
 /// Writes a trace for speedscope. Samples weigh the nanoseconds that they stand for, or each 1 where the trace does not say
 /// these; waits weigh their nanoseconds.
 ///
@@ -24,7 +27,7 @@ use crate::request::Of;
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when the trace cannot be read, or the file cannot be written.
 pub(crate) fn speedscope(opened: &Opened<'_>, of: Of, output: &mut Output<'_>) -> Result<Exported> {
     let (mut exported, mut weights) = (Exported::default(), Weights::default());
-    let records = Records::read(opened, of, &mut weights, &mut exported, |_| true)?;
+    let records = Records::read(opened, of, MOST_RECORDS, &mut weights, &mut exported, |_| true)?;
     weights.warn(&mut exported);
     let code = Code::of(opened, &mut weights, &mut exported)?;
     let each = match of {

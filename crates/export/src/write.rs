@@ -7,6 +7,7 @@ use base::progress::Progress;
 use published::PublishedTrace;
 
 use crate::exported::Exported;
+use crate::firefox::firefox;
 use crate::folded::folded;
 use crate::format::Format;
 use crate::opened::Opened;
@@ -33,6 +34,7 @@ pub fn export(
         Format::Folded => folded(&opened, request.of, &mut output),
         Format::Speedscope => speedscope(&opened, request.of, &mut output),
         Format::Pprof => pprof(&opened, request.of, &mut output),
+        Format::Firefox => firefox(&opened, &request.filter, &mut output),
     }?;
     output.finish()?;
     Ok(exported)

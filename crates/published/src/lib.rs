@@ -10,6 +10,7 @@ mod details;
 mod event;
 mod footer;
 pub mod frames;
+pub mod gc_pauses;
 mod inspection;
 mod known_parts;
 mod lake;

@@ -6,11 +6,10 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use base::error::Result;
-use published::frames::ModuleId;
 
 use super::message::Message;
 use crate::output::failure;
-use crate::profile::{Call, Code};
+use crate::profile::{Call, Code, build_id};
 
 /// Fields of `Profile`.
 const MAPPING: u64 = 3;
@@ -149,25 +148,5 @@ impl<'a, W: Write> Tables<'a, W> {
     /// Ends the profile; its writer.
     pub(super) fn end(self) -> W {
         self.writer
-    }
-}
-
-/// GUID and age of the symbol file, as symbol servers write them: hexadecimal digits without anything between. Empty where they are not
-/// known.
-fn build_id(id: &ModuleId) -> String {
-    let known = id.pdb_guid.as_ref().zip(id.pdb_age);
-    known.map_or_else(String::new, |(guid, age)| format!("{}{age:X}", guid.replace(['-', '{', '}'], "").to_uppercase()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_build_is_known_by_guid_and_age() {
-        let guid = Some("0a1b2c3d-0001-0002-0304-05060708090a".to_owned());
-        let id = ModuleId { pdb_guid: guid, pdb_age: Some(26), ..ModuleId::default() };
-        assert_eq!(build_id(&id), "0A1B2C3D00010002030405060708090A1A");
-        assert_eq!(build_id(&ModuleId::default()), "");
     }
 }

@@ -42,6 +42,8 @@ pub(crate) struct Call<'a> {
     pub(crate) function: Option<&'a str>,
     /// The name with parameters, where it is known.
     pub(crate) full_name: Option<&'a str>,
+    /// Where the function begins in its module, and its length, in bytes; where both are known.
+    pub(crate) extent: Option<(i64, i64)>,
     /// The source file.
     pub(crate) source_file: Option<&'a str>,
     /// The line in it.
@@ -154,6 +156,11 @@ impl Code {
         found.unwrap_or_default()
     }
 
+    /// How many different frames there are; their numbers begin with 0.
+    pub(crate) fn frame_count(&self) -> u32 {
+        u32::try_from(self.frames.len()).unwrap_or(u32::MAX)
+    }
+
     /// Which module it is, by its number.
     pub(crate) fn module(&self, module: u32) -> Option<&ModuleId> {
         self.modules.id(module)
@@ -173,6 +180,7 @@ impl Code {
         let named = known.iter().map(move |code| Call {
             function: Some(&code.name),
             full_name: code.full_name.as_deref(),
+            extent: code.start.zip(code.size),
             source_file: code.file.as_deref(),
             line: code.line,
             is_inlined: code.inline_depth > 0,
@@ -192,6 +200,7 @@ impl Code {
             offset: None,
             function: method,
             full_name: None,
+            extent: None,
             source_file: None,
             line: None,
             is_of_kernel: frame.is_some_and(|frame| frame.is_of_kernel),
@@ -208,5 +217,25 @@ impl Code {
             Some(FramePlace::Method) => call,
             Some(FramePlace::Unknown(unknown)) => Call { unknown: unknown.text(), ..call },
         }
+    }
+}
+
+/// GUID and age of the symbol file, as symbol servers write them: hexadecimal digits without anything between. Empty where they are not
+/// known.
+pub(crate) fn build_id(id: &ModuleId) -> String {
+    let known = id.pdb_guid.as_ref().zip(id.pdb_age);
+    known.map_or_else(String::new, |(guid, age)| format!("{}{age:X}", guid.replace(['-', '{', '}'], "").to_uppercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_is_known_by_guid_and_age() {
+        let guid = Some("0a1b2c3d-0001-0002-0304-05060708090a".to_owned());
+        let id = ModuleId { pdb_guid: guid, pdb_age: Some(26), ..ModuleId::default() };
+        assert_eq!(build_id(&id), "0A1B2C3D00010002030405060708090A1A");
+        assert_eq!(build_id(&ModuleId::default()), "");
     }
 }

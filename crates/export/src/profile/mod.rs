@@ -7,8 +7,8 @@ mod process;
 mod records;
 mod weights;
 
-pub(crate) use amounts::amounts;
-pub(crate) use code::{Call, Code};
+pub(crate) use amounts::{Amount, amounts};
+pub(crate) use code::{Call, Code, build_id};
 pub(crate) use interval::interval;
 pub(crate) use process::Processes;
 pub(crate) use records::{Record, Records, Thread};

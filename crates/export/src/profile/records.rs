@@ -11,9 +11,6 @@ use crate::exported::Exported;
 use crate::opened::Opened;
 use crate::request::Of;
 
-/// Samples or waits that there is room for: 64 MiB, and as much again in a viewer, which holds all of them.
-pub(crate) const MOST_RECORDS: usize = 1 << 21;
-
 /// A thread of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Thread {
@@ -43,24 +40,27 @@ pub(crate) struct Records {
     all: Vec<Record>,
     threads: Vec<Thread>,
     numbers: HashMap<Thread, u32>,
+    /// How many there is room for.
+    most: usize,
     /// Those that there was no room for, and the time of the first of them.
     beyond: u64,
     beyond_from: Option<i64>,
 }
 
 impl Records {
-    /// Reads those that are asked for and that somebody wants, and keeps their stacks.
+    /// Reads those that are asked for and that somebody wants, so many at most, and keeps their stacks.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] when there are more than there is room for; it says which time fits. Else those of [`amounts`].
     pub(crate) fn read(
         opened: &Opened<'_>,
         of: Of,
+        most: usize,
         weights: &mut Weights,
         exported: &mut Exported,
         mut is_wanted: impl FnMut(&Amount<'_>) -> bool,
     ) -> Result<Records> {
-        let mut records = Records::default();
+        let mut records = Records { most, ..Records::default() };
         amounts(opened, of, exported, |amount| {
             if is_wanted(&amount) {
                 records.add(&amount, weights);
@@ -69,12 +69,17 @@ impl Records {
         records.check(opened)?;
         // A stable order: what is of one thread stays in the order of its time.
         records.all.sort_by_key(|record| record.thread);
-        exported.events = u64::try_from(records.all.len()).unwrap_or(u64::MAX);
+        exported.events = records.len();
         Ok(records)
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> u64 {
+        u64::try_from(self.all.len()).unwrap_or(u64::MAX)
+    }
+
     fn add(&mut self, amount: &Amount<'_>, weights: &mut Weights) {
-        if self.all.len() >= MOST_RECORDS {
+        if self.all.len() >= self.most {
             self.beyond = self.beyond.saturating_add(1);
             self.beyond_from.get_or_insert(amount.time);
             return;
@@ -91,7 +96,7 @@ impl Records {
 
     fn check(&self, opened: &Opened<'_>) -> Result<()> {
         let Some(from) = self.beyond_from else { return Ok(()) };
-        let room = u64::try_from(MOST_RECORDS).unwrap_or(u64::MAX);
+        let room = u64::try_from(self.most).unwrap_or(u64::MAX);
         let found = room.saturating_add(self.beyond);
         let message = format!(
             "expected at most {} samples or waits, which a viewer can hold, found {}",

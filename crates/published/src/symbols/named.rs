@@ -28,6 +28,10 @@ pub struct StoredCode {
     pub name: String,
     /// The name with parameters, where it has any.
     pub full_name: Option<String>,
+    /// Where the function begins, in bytes behind the base of the module.
+    pub start: Option<i64>,
+    /// Its length in bytes.
+    pub size: Option<i64>,
     /// The source file.
     pub file: Option<String>,
     /// The line in it.
@@ -79,6 +83,7 @@ impl StoredNames {
 
 /// What a row says of an address; `None` where it says nothing.
 fn stored(row: FunctionRow) -> Option<(u32, StoredCode)> {
-    let FunctionRow { inline_depth, full_name, file, line, .. } = row;
-    Some((u32::try_from(row.rva).ok()?, StoredCode { inline_depth, name: row.name?, full_name, file, line }))
+    let FunctionRow { inline_depth, full_name, start, size, file, line, .. } = row;
+    let code = StoredCode { inline_depth, name: row.name?, full_name, start, size, file, line };
+    Some((u32::try_from(row.rva).ok()?, code))
 }
