@@ -53,6 +53,11 @@ fn query() {
 }
 
 #[test]
+fn export() {
+    insta::assert_snapshot!(help(&["export", "--help"]));
+}
+
+#[test]
 fn symbols() {
     insta::assert_snapshot!(help(&["symbols", "--help"]));
 }
@@ -82,7 +87,7 @@ fn steps() {
 }
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "",
     "convert",
     "plan",
@@ -101,6 +106,7 @@ const COMMANDS: [&str; 20] = [
     "schema export",
     "events",
     "query",
+    "export",
     "completions",
     "man",
 ];

@@ -66,7 +66,7 @@ pub(super) enum Command {
     /// Convert one partition of a plan; any number of processes may, at a time
     #[command(after_help = ENVIRONMENT)]
     ConvertPartition(PartitionArgs),
-    /// Publish the trace of a plan, all partitions of which are converted
+    /// Publish the trace of a plan whose partitions are converted
     ///
     /// Sizes and row counts of the files are compared with what the workers reported, at the cost of their footers alone. Their
     /// bytes are not read again: `etl2parquet verify` compares the hashes, which the manifest keeps.
@@ -93,7 +93,9 @@ pub(super) enum Command {
     /// Ask a trace, converted or not, in SQL: DuckDB answers, with all views at hand
     #[command(after_help = questions())]
     Query(Box<QueryArgs>),
-    /// Write a trace, converted or not, for the viewers that people have: folded stacks
+    /// Write a trace for viewers: Firefox, speedscope, pprof
+    ///
+    /// A trace that is not converted is converted for it, as a whole; filters choose among its events then.
     #[command(after_help = ENVIRONMENT)]
     Export(Box<ExportArgs>),
     /// Show, import and export what is known of the payloads of events
@@ -397,7 +399,7 @@ pub(super) struct ExportArgs {
     /// File that gets it, or - for standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
-    /// What a profile is of
+    /// What folded stacks and profiles of speedscope and pprof are of; one of Firefox has both
     #[arg(long, value_name = "WHAT", value_parser = words::<Of>(), default_value = Of::default().word())]
     pub of: Of,
     #[command(flatten)]
@@ -441,7 +443,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 253);
+        assert_eq!(options, 278);
     }
 
     /// Each option of each command with its words and default: its name is also the key of `--config`, and with

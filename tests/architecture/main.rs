@@ -16,7 +16,7 @@ use text::without_tables;
 
 /// The rooms in the order of the pipeline, those of a crate but the first with its name: each may use those before it, none behind
 /// it. Between crates the compiler sees to that, too; the memory map and the fuzz crate have no rooms.
-const ORDER: [&str; 58] = [
+const ORDER: [&str; 64] = [
     "base/error",
     "base/address",
     "base/guid",
@@ -68,10 +68,16 @@ const ORDER: [&str; 58] = [
     "published",
     "published/verify",
     "published/frames",
+    "published/off_cpu",
     "published/symbols",
     "published/report",
-    "export/profile",
     "export",
+    "export/profile",
+    "export/folded",
+    "export/speedscope",
+    "export/pprof",
+    "export/firefox",
+    "export/write",
     "cli",
     "etl2parquet_native",
     "etl2parquet_duckdb",

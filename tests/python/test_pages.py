@@ -16,6 +16,7 @@ PAGES = {
     "README.md": (1, ["out/trace=example"]),
     "docs/columns.md": (1, []),
     "docs/dataset.md": (1, ["out/trace=boot"]),
+    "docs/export.md": (1, ["boot.json", "boot.speedscope.json", "boot.pb.gz", "waits.folded"]),
     "docs/filters.md": (1, ["errors/trace=boot"]),
     "docs/operations.md": (1, ["data/lake/trace=boot", "data/log/etl2parquet.json"]),
     "docs/options.md": (1, ["out/trace=example"]),
@@ -30,7 +31,7 @@ PAGES = {
     "docs/verify.md": (1, ["out/trace=boot", "run.json"]),
 }
 # Pages that speak of a trace that is converted already.
-CONVERTED = {"docs/report.md", "docs/symbols.md"}
+CONVERTED = {"docs/export.md", "docs/report.md", "docs/symbols.md"}
 # What no test can run: all the tests, a container, and what a test of its own does (test_update.py).
 NOT_HERE = re.compile(r"^(scripts/test$|docker |rm /data/)", re.MULTILINE)
 # Words in place of which a reader writes something else.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use base::error::Result;
 use base::progress::Progress;
 use columnar::output::Store;
@@ -95,7 +96,8 @@ impl<'a> Source<'a> {
             let id = file.provider_id.map(|id| id.to_string());
             let is_asked = filter.passes_dataset(name, file.provider_name.as_deref(), id.as_deref());
             let table = TableFile::open(&*self.store, &file.path)?;
-            table.rows_passing::<R>(filter, self.progress, |passes, row| each(is_asked && passes, row))?;
+            let passing = (RowFilter::COLUMNS, |batch: &RecordBatch| filter.passing(batch));
+            table.rows_passing::<R>(passing, self.progress, |passes, row| each(is_asked && passes, row))?;
         }
         Ok(self.has_events(name))
     }

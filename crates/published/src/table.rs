@@ -14,7 +14,6 @@ use parquet::arrow::arrow_reader::{
 };
 
 use super::parquet_bytes::ParquetBytes;
-use super::row_filter::RowFilter as PassingRows;
 
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 13;
@@ -100,22 +99,22 @@ impl TableFile {
         Ok(())
     }
 
-    /// Hands over all rows, each with whether a filter passes it.
+    /// Hands over all rows, each with whether it passes, by what it has in other columns.
     ///
     /// # Errors
     /// As [`TableFile::rows`].
     pub(crate) fn rows_passing<R: ReadRow>(
         self,
-        filter: &PassingRows,
+        (columns, passing): (&[&str], impl Fn(&RecordBatch) -> Result<BooleanArray>),
         progress: &dyn Progress,
         mut each: impl for<'b> FnMut(bool, R::Row<'b>),
     ) -> Result<()> {
         let path = self.path.clone();
-        let columns: Vec<&str> = R::COLUMNS.iter().chain(PassingRows::COLUMNS).copied().collect();
+        let columns: Vec<&str> = R::COLUMNS.iter().chain(columns).copied().collect();
         for batch in self.batches(&columns, None)? {
             stop_if_cancelled(progress)?;
             let batch = batch.map_err(|cause| failure(&path, "cannot read").caused_by(cause))?;
-            let passing = filter.passing(&batch).map_err(|error| in_file(error, &path))?;
+            let passing = passing(&batch).map_err(|error| in_file(error, &path))?;
             let mut passing = passing.values().iter();
             R::read(&batch, |row| each(passing.next().unwrap_or(false), row)).map_err(|error| in_file(error, &path))?;
         }
