@@ -35,7 +35,7 @@ from ._documents import (
 from ._errors import BusyError, Error, InputError, InternalError, Interrupted, OutputError, RefusedError, UsageError
 from ._published import ModuleSymbols, Problem, Symbols, Verified, symbols, verify, views
 from ._runs import Committed, Plan, Progress, Summary, TraceSummary, commit, convert, convert_partition, plan
-from ._sql import connect, report, sql
+from ._sql import connect, export, report, sql
 from ._trace import Rows, Trace, inspect, open
 
 # Who wants to hear of it sets a handler.
@@ -78,6 +78,7 @@ __all__ = [
     "connect",
     "convert",
     "convert_partition",
+    "export",
     "inspect",
     "open",
     "plan",

@@ -6,11 +6,11 @@ import glob
 import os
 import tempfile
 import weakref
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Literal, Union
 
 from . import _native
-from ._arguments import Path
-from ._errors import UsageError
+from ._arguments import Path, Time, arguments
+from ._errors import RefusedError, UsageError
 from ._runs import convert, write
 from ._trace import Trace
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import duckdb
     from typing_extensions import Unpack
 
-    from ._options import ConvertOptions
+    from ._options import ConvertOptions, RowOptions
 
 #: A trace, converted or not, opened or by its path, or a folder with traces.
 Source = Union[Trace, Path]
@@ -71,6 +71,45 @@ def report(source: Trace | Path, page: Path | None = None, **options: Unpack[Con
     if page is not None:
         write(page, text)
     return text
+
+
+#: What :func:`export` writes.
+ExportFormat = Literal["folded", "speedscope", "pprof", "firefox"]
+
+
+def export(
+    source: Trace | Path,
+    format: ExportFormat,
+    out: Path,
+    *,
+    of: Literal["samples", "waits"] = "samples",
+    start: Time | None = None,
+    end: Time | None = None,
+    **filters: Unpack[RowOptions],
+) -> list[str]:
+    """Writes a trace into a file for a viewer (docs/export.md); what is not in it, a sentence each.
+
+    Filters are those of :meth:`Trace.events`. A trace that is not converted is, as a whole, into a temporary folder. Where the trace
+    has nothing for the format, or no event passes the filters, that is a :class:`RefusedError`, and there is no file.
+
+    >>> import etl2parquet, os, tempfile
+    >>> file = os.path.join(tempfile.mkdtemp(), "waits.folded")
+    >>> etl2parquet.export("examples/example.etl", "folded", file, of="waits")
+    []
+    """
+    given = arguments({"start": start, "end": end, **filters})
+    traces, folder = _converted(source, {})
+    try:
+        found = [traces] if folder is None else glob.glob(os.path.join(glob.escape(folder.name), "trace=*"))
+        if len(found) != 1:
+            raise UsageError(f"expected one trace, found {len(found)}")
+        events, warnings = _native.export_trace(found[0], (format, of), out, given, None)
+    finally:
+        if folder is not None:
+            folder.cleanup()
+    if not events:
+        raise RefusedError(f"the trace has no event for {format} that passes the filters")
+    return warnings
 
 
 def _connected(source: Source, query: str | None, single_events: bool, options: ConvertOptions) -> duckdb.DuckDBPyConnection:

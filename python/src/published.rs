@@ -3,8 +3,14 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use base::error::{Error, ErrorKind, Result};
 use base::resources::{default_threads, memory_budget, pool};
+use base::words::Words;
+use batch::keywords::{self, Arguments};
+use columnar::output::whole_file::WholeFile;
+use conversion::convert::JobProgress as _;
 use conversion::views::{Dialect, Extent};
+use export::{Format, Of, Request};
 use published::report::{facts, page};
 use published::symbols::{Asked, resolve};
 use published::{PublishedTrace, statements};
@@ -68,6 +74,38 @@ pub(crate) fn views(
 #[pyfunction]
 pub(crate) fn report(py: Python<'_>, trace: PathBuf, told: Option<Py<PyAny>>) -> PyResult<String> {
     wait(py, told, |state| facts(&PublishedTrace::in_folder(trace), state).map(|facts| page(&facts)))
+}
+
+/// Writes a converted trace for a viewer; how many events it shows, and what is not in it. Of 0 events there is no file.
+#[pyfunction]
+pub(crate) fn export_trace(
+    py: Python<'_>,
+    trace: PathBuf,
+    what: (String, String),
+    out: PathBuf,
+    arguments: Arguments,
+    told: Option<Py<PyAny>>,
+) -> PyResult<(u64, Vec<String>)> {
+    let exported = wait(py, told, |state| {
+        let (format, of) = (of_word::<Format>(&what.0)?, of_word::<Of>(&what.1)?);
+        let request = Request { of, filter: keywords::of_rows(arguments)?, ..Request::new(format) };
+        let failure =
+            |cause| Error::new(ErrorKind::Output, "the file cannot be written").in_file(&out).caused_by(cause);
+        let mut file = WholeFile::begin(&out, &state.cleanup()).map_err(failure)?;
+        let exported = export::export(&PublishedTrace::in_folder(trace), &request, &mut file, state)?;
+        if exported.events > 0 {
+            file.finish().map_err(failure)?;
+        }
+        Ok(exported)
+    })?;
+    Ok((exported.events, exported.warnings))
+}
+
+fn of_word<W: Words>(word: &str) -> Result<W> {
+    W::of_word(word).ok_or_else(|| {
+        let words: Vec<&str> = W::WORDS.iter().map(|(_, word, _)| *word).collect();
+        Error::new(ErrorKind::Usage, format!("expected one of {}, found {word}", words.join(", ")))
+    })
 }
 
 /// Whether a path is a converted trace, or a folder of such.
