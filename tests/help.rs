@@ -38,6 +38,11 @@ fn report() {
 }
 
 #[test]
+fn compare() {
+    insta::assert_snapshot!(help(&["compare", "--help"]));
+}
+
+#[test]
 fn views() {
     insta::assert_snapshot!(help(&["views", "--help"]));
 }
@@ -97,6 +102,7 @@ const COMMANDS: [&str; 21] = [
     "symbols",
     "verify",
     "report",
+    "compare",
     "views",
     "schema",
     "schema list",

@@ -33,7 +33,21 @@ from ._documents import (
     TimeRange,
 )
 from ._errors import BusyError, Error, InputError, InternalError, Interrupted, OutputError, RefusedError, UsageError
-from ._published import ModuleSymbols, Problem, Symbols, Verified, symbols, verify, views
+from ._published import (
+    ComparedMeasure,
+    ComparedRow,
+    ComparedSide,
+    ComparedTrace,
+    Comparison,
+    ModuleSymbols,
+    Problem,
+    Symbols,
+    Verified,
+    compare,
+    symbols,
+    verify,
+    views,
+)
 from ._runs import Committed, Plan, Progress, Summary, TraceSummary, commit, convert, convert_partition, plan
 from ._sql import connect, export, report, sql
 from ._trace import Rows, Trace, inspect, open
@@ -46,6 +60,11 @@ __all__ = [
     "BusyError",
     "Clock",
     "Committed",
+    "ComparedMeasure",
+    "ComparedRow",
+    "ComparedSide",
+    "ComparedTrace",
+    "Comparison",
     "Dataset",
     "Document",
     "Error",
@@ -75,6 +94,7 @@ __all__ = [
     "UsageError",
     "Verified",
     "commit",
+    "compare",
     "connect",
     "convert",
     "convert_partition",

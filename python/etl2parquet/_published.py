@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from . import _native
 from ._arguments import Path, inputs
@@ -94,6 +95,92 @@ def symbols(
     path = os.environ.get("_NT_SYMBOL_PATH", "") if symbol_path is None else symbol_path
     found = json.loads(_native.symbols(inputs(outputs), path, min_share, lines, None))
     return tuple(Symbols(**{**one, "modules": tuple(ModuleSymbols(**row) for row in one["modules"])}) for one in found)
+
+
+@dataclass(frozen=True)
+class ComparedTrace:
+    """A trace of a side; ``lost`` is what was lost for certain, ``unproven`` why nobody knows whether anything was."""
+
+    trace: str
+    length_ns: int
+    lost: str | None
+    unproven: str | None
+
+
+@dataclass(frozen=True)
+class ComparedSide:
+    """What the traces of a side have: by second the median, the smallest and the largest, all together, and the part of all names."""
+
+    per_second: float
+    lowest: float
+    highest: float
+    total: int
+    share: float | None
+
+
+@dataclass(frozen=True)
+class ComparedRow:
+    """A name on both sides; ``verdict`` is ``grew``, ``shrank``, ``same`` or ``unsure``, ``p`` that of the test of repeated traces."""
+
+    name: str
+    a: ComparedSide
+    b: ComparedSide
+    ratio: float | None
+    verdict: str
+    p: float | None
+    because: str | None
+
+
+@dataclass(frozen=True)
+class ComparedMeasure:
+    """A measure, with its rows, those with the largest difference first; ``not_compared`` says why there are none."""
+
+    measure: str
+    unit: str
+    not_compared: str | None
+    a: ComparedSide | None
+    b: ComparedSide | None
+    rows: tuple[ComparedRow, ...]
+    small: int
+    tested: int
+    by_chance: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two sets of traces side by side."""
+
+    by: str
+    a: tuple[ComparedTrace, ...]
+    b: tuple[ComparedTrace, ...]
+    notes: tuple[str, ...]
+    measures: tuple[ComparedMeasure, ...]
+
+
+def _measure(found: dict[str, Any]) -> ComparedMeasure:
+    def side(side: dict[str, Any] | None) -> ComparedSide | None:
+        return None if side is None else ComparedSide(**side)
+
+    rows = (ComparedRow(**{**row, "a": ComparedSide(**row["a"]), "b": ComparedSide(**row["b"])}) for row in found["rows"])
+    return ComparedMeasure(**{**found, "a": side(found["a"]), "b": side(found["b"]), "rows": tuple(rows)})
+
+
+def compare(
+    a: Path | Iterable[Path], b: Path | Iterable[Path], *, by: str = "process", min_share: float = 0.01
+) -> Comparison:
+    """Sets converted traces, or folders with repeated ones, against each other ``by`` ``process``, ``function``, ``event``,
+    ``provider`` or ``file``. ``min_share`` is a part of all, from 0 to 1.
+
+    >>> import etl2parquet, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> _ = etl2parquet.convert("examples/example.etl", folder.name)
+    >>> {row.verdict for found in etl2parquet.compare(folder.name, folder.name).measures for row in found.rows}
+    {'same'}
+    """
+    found = json.loads(_native.compare(inputs(a), inputs(b), by, min_share, None))
+    of_a, of_b = (tuple(ComparedTrace(**trace) for trace in found[side]) for side in ("a", "b"))
+    measures = tuple(_measure(one) for one in found["measures"])
+    return Comparison(found["by"], of_a, of_b, tuple(found["notes"]), measures)
 
 
 def views(traces: Path, *, spark: bool = False, single_events: bool = False) -> str:

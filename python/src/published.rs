@@ -11,6 +11,7 @@ use columnar::output::whole_file::WholeFile;
 use conversion::convert::JobProgress as _;
 use conversion::views::{Dialect, Extent};
 use export::{Format, Of, Request};
+use published::report::comparison::{By, TraceAmounts, amounts_of, compared};
 use published::report::{facts, page};
 use published::symbols::{Asked, resolve};
 use published::{PublishedTrace, statements};
@@ -74,6 +75,25 @@ pub(crate) fn views(
 #[pyfunction]
 pub(crate) fn report(py: Python<'_>, trace: PathBuf, told: Option<Py<PyAny>>) -> PyResult<String> {
     wait(py, told, |state| facts(&PublishedTrace::in_folder(trace), state).map(|facts| page(&facts)))
+}
+
+/// Two sets of converted traces side by side, as the document of `compare --json`.
+#[pyfunction]
+pub(crate) fn compare(
+    py: Python<'_>,
+    a: Vec<PathBuf>,
+    b: Vec<PathBuf>,
+    by: &str,
+    min_share: f64,
+    told: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    wait(py, told, |state| {
+        let by = of_word::<By>(by)?;
+        let side = |folders: &[PathBuf]| -> Result<Vec<TraceAmounts>> {
+            published(folders)?.iter().map(|trace| amounts_of(trace, by, state)).collect()
+        };
+        json(&compared(by, &side(&a)?, &side(&b)?, min_share))
+    })
 }
 
 /// Writes a converted trace for a viewer; how many events it shows, and what is not in it. Of 0 events there is no file.

@@ -11,6 +11,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use export::{Format, Of};
+use published::report::comparison::By;
 
 use super::choices::{ColorMode, LogFormat, words};
 use super::chosen::{Chosen, OfBatch, OfConversion, OfExport, OfInput, OfReading, OfRows, with_environment};
@@ -72,7 +73,9 @@ pub(super) enum Command {
     /// bytes are not read again: `etl2parquet verify` compares the hashes, which the manifest keeps.
     #[command(after_help = ENVIRONMENT)]
     Commit(CommitArgs),
-    /// Show session, clock, loss, providers and decodability of a trace, or a line for each of several, also of converted ones; writes nothing
+    /// Show session, clock, loss and decodability of traces, converted or not
+    ///
+    /// Of one trace everything, of several a line for each; nothing is written.
     #[command(after_help = ENVIRONMENT)]
     Inspect(InspectArgs),
     /// Print the rows of a dataset of a trace as CSV or JSON, for head, grep, jq and Elastic; writes nothing else
@@ -81,9 +84,16 @@ pub(super) enum Command {
     /// Check that published traces are still what was published, and that they read as one table
     #[command(after_help = ENVIRONMENT)]
     Verify(VerifyArgs),
-    /// Write a page about a trace, converted or not: who used CPU, disk and network, what waited and failed, losses, the recording
+    /// Write a page about a trace, converted or not
+    ///
+    /// Who used CPU, disk and network, what waited and failed, what was lost, and how it was recorded.
     #[command(after_help = ENVIRONMENT)]
     Report(Box<ReportArgs>),
+    /// Compare two traces, or two folders with repeated ones
+    ///
+    /// What grew, what shrank, and what of that is proven.
+    #[command(after_help = ENVIRONMENT)]
+    Compare(Box<CompareArgs>),
     /// Print SQL views over published traces: datasets, events, and answers such as cpu_samples and disk_io
     #[command(after_help = questions())]
     Views(ViewsArgs),
@@ -410,6 +420,43 @@ pub(super) struct ExportArgs {
     pub events: Chosen<OfExport>,
 }
 
+#[derive(Debug, Args)]
+pub(super) struct CompareArgs {
+    /// What was before: a trace, converted (trace=NAME) or not, or a folder with several of the same; those that are not converted are
+    /// converted into a temporary folder, which is removed afterwards
+    #[arg(value_name = "A")]
+    pub a: OsString,
+    /// What is now, likewise
+    #[arg(value_name = "B")]
+    pub b: OsString,
+    /// What amounts belong to
+    #[arg(long, value_name = "WHAT", value_parser = words::<By>(), default_value = By::default().word())]
+    pub by: By,
+    /// Compare what has at least this share on one side
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
+    pub min_share: f64,
+    /// End with exit code 5 where anything is proven to have grown by more, such as 10%
+    #[arg(long, value_name = "PERCENT", value_parser = growth)]
+    pub fail_above: Option<f64>,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// File that gets a page, HTML that asks no network for anything, or - for standard output
+    #[arg(short, long, value_name = "FILE", conflicts_with = "json")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub schemas: SchemaArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// A growth in percent.
+fn growth(text: &str) -> Result<f64, String> {
+    let percent = text.trim().strip_suffix('%').and_then(|text| text.trim_end().parse::<f64>().ok());
+    let percent = percent.filter(|percent| percent.is_finite() && *percent >= 0.0);
+    percent.map(|percent| percent / 100.0).ok_or_else(|| "expected a growth such as 10%".to_owned())
+}
+
 /// A path of a folder that is to be made, as Windows makes it: without blanks and dots at the end of names.
 fn as_system_spells(path: PathBuf) -> PathBuf {
     let is_loose =
@@ -443,7 +490,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 278);
+        assert_eq!(options, 292);
     }
 
     /// Each option of each command with its words and default: its name is also the key of `--config`, and with

@@ -14,8 +14,8 @@ use super::choices::{ColorMode, LogFormat};
 use super::help::on_a_screen;
 use super::hints::with_hint;
 use super::{
-    config, console, convert, events, export, generate, inspect, log, query, refusal, report, schema, steps, symbols,
-    verify, views,
+    compare, config, console, convert, events, export, generate, inspect, log, query, refusal, report, schema, steps,
+    symbols, verify, views,
 };
 
 /// Does what the command line says.
@@ -39,6 +39,7 @@ pub fn run() -> ExitCode {
         Command::Events(args) => events::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Report(args) => report::run(args),
+        Command::Compare(args) => compare::run(args),
         Command::Symbols(args) => symbols::run(args),
         Command::Query(args) => query::run(args),
         Command::Views(args) => views::run(args),

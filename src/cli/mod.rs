@@ -20,6 +20,7 @@ mod args;
 mod browser;
 mod choices;
 mod chosen;
+mod compare;
 mod config;
 mod console;
 mod convert;

@@ -48,6 +48,13 @@ pub(super) fn of_report(args: &ReportArgs, run: &Run, folder: &Path) -> ConvertO
     options.threads(run.threads).memory(run.memory)
 }
 
+/// The options of a conversion for a comparison, but for its schemas.
+pub(super) fn of_comparison(run: &Run) -> ConvertOptions {
+    let mut options = ConvertOptions::new("");
+    options.open = options.open.or_in(&std::env::temp_dir());
+    options.threads(run.threads).memory(run.memory)
+}
+
 /// The options of a conversion for a question, but for its schemas.
 pub(super) fn of_query(args: &QueryArgs, run: &Run) -> ConvertOptions {
     let mut options = args.rows.options.clone();

@@ -15,6 +15,7 @@ import support
 PAGES = {
     "README.md": (1, ["out/trace=example"]),
     "docs/columns.md": (1, []),
+    "docs/compare.md": (2, ["compared.html"]),
     "docs/dataset.md": (1, ["out/trace=boot"]),
     "docs/export.md": (1, ["boot.json", "boot.speedscope.json", "boot.pb.gz", "waits.folded"]),
     "docs/filters.md": (1, ["errors/trace=boot"]),

@@ -14,23 +14,29 @@ const MOST_SPANS: usize = 1 << 21;
 
 /// What an id meant for a time.
 #[derive(Clone, Copy, Debug)]
-struct Span {
-    machine: i64,
-    id: i64,
-    from: i64,
-    to: i64,
-    means: Option<i64>,
+pub(crate) struct Span {
+    /// The machine on which it did.
+    pub machine: i64,
+    /// The id.
+    pub id: i64,
+    /// Unix nanoseconds from when on.
+    pub from: i64,
+    /// Until when, the time itself excluded.
+    pub to: i64,
+    /// A number of whoever asks.
+    pub means: Option<i64>,
 }
 
 /// What ids meant, and when.
 #[derive(Debug, Default)]
-struct Spans {
+pub(crate) struct Spans {
     rows: Vec<Span>,
     left_out: u64,
 }
 
 impl Spans {
-    fn add(&mut self, span: Span) {
+    /// Adds a span, as far as there is room.
+    pub(crate) fn add(&mut self, span: Span) {
         if self.rows.len() < MOST_SPANS {
             self.rows.push(span);
         } else {
@@ -38,11 +44,13 @@ impl Spans {
         }
     }
 
-    fn settle(&mut self) {
+    /// Brings all into order, before the first look-up.
+    pub(crate) fn settle(&mut self) {
         self.rows.sort_by_key(|span| (span.machine, span.id, span.from, span.to));
     }
 
-    fn at(&self, machine: i64, id: i64, time: i64) -> Option<i64> {
+    /// What an id meant at a time.
+    pub(crate) fn at(&self, machine: i64, id: i64, time: i64) -> Option<i64> {
         let behind = self.rows.partition_point(|span| (span.machine, span.id, span.from) <= (machine, id, time));
         let span = self.rows.get(behind.checked_sub(1)?)?;
         ((span.machine, span.id) == (machine, id) && time < span.to).then_some(span.means)?
@@ -79,6 +87,13 @@ impl fmt::Display for Name<'_> {
             Name::Nobody => f.write_str("no process recorded"),
         }
     }
+}
+
+/// Whether the text of a name is that of something whose name is not recorded, which other traces have other ids for.
+pub(crate) fn is_nameless(text: &str) -> bool {
+    let is_id = |text: &str| text.parse::<i64>().is_ok();
+    let of = |word: &str| text.strip_prefix(word).is_some_and(is_id);
+    of("process ") || of("thread ")
 }
 
 /// The process that the walk of an event names, of a thread that the table of threads does not have: its columns `process_id`

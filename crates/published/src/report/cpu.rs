@@ -8,12 +8,10 @@ use conversion::sidecar::{InputFacts, StreamRow};
 
 use super::axis::Axis;
 use super::interrupts::{Interrupt, Interrupts, Processor};
-use super::tally::{Counters, Ranked, Tally};
+use super::tally::{Counters, Most, Ranked, Tally};
 use crate::source::Source;
 use crate::who::{Name, Who, walked};
 
-/// Processes that are shown one by one.
-const MOST_PROCESSES: usize = 12;
 /// The process that runs where nothing else does; its thread has the same id.
 pub(super) const IDLE: i64 = 0;
 /// Time on processors.
@@ -96,6 +94,7 @@ pub(super) fn usage(
     who: &Who,
     interrupts: &Interrupts,
     inputs: &[InputFacts],
+    most: Most,
 ) -> Result<Option<CpuUsage>> {
     let mut processors = Processors::default();
     let mut spans = recorded_spans(inputs);
@@ -122,7 +121,7 @@ pub(super) fn usage(
     silent.for_each(|(processor, span)| sums.spend(processor, span, Doing::Unknown));
     let Sums { tally, mut usage, .. } = sums;
     usage.processors = running.keys().map(|(_, cpu)| *cpu).collect::<BTreeSet<_>>().len();
-    usage.by_process = tally.ranked(MOST_PROCESSES);
+    usage.by_process = tally.ranked(most.processes);
     Ok((!running.is_empty()).then_some(usage))
 }
 

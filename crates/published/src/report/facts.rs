@@ -16,7 +16,7 @@ use super::processes::{Processes, processes};
 use super::providers::{Providers, providers};
 use super::recorded::{Recorded, recorded};
 use super::samples::{CpuSamples, samples};
-use super::tally::Ranked;
+use super::tally::{Most, Ranked};
 use super::waits::{Waits, waits};
 use crate::PublishedTrace;
 use crate::frames::Modules;
@@ -82,29 +82,30 @@ pub fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Facts> {
     let (first, last) = recorded.span.unwrap_or((0, 0));
     let axis = Axis::new(first, last);
     let who = Who::read(&source)?;
-    let (waits, of_waits) = waits(&source, &axis, &who)?;
+    let most = Most::OF_A_PAGE;
+    let (waits, of_waits) = waits(&source, &axis, &who, most)?;
     // Addresses stand in events of the kernel's profiler, and in stacks.
     let has_addresses = source.has_events("Kernel-PerfInfo") || of_waits.has_stacks();
     let modules = if has_addresses { Modules::read(&source)? } else { Modules::default() };
     let names = StoredNames::beside(&root_of(&trace.folder()), modules.ids(), progress)?;
-    let wait_stacks = flame(&source, &modules, &names, &of_waits)?;
+    let wait_stacks = flame(&source, &modules, &names, &of_waits, most)?;
     drop(of_waits);
-    let (samples, of_samples) = samples(&source, &axis, &who, &modules)?;
-    let sample_stacks = flame(&source, &modules, &names, &of_samples)?;
+    let (samples, of_samples) = samples(&source, &axis, &who, &modules, most)?;
+    let sample_stacks = flame(&source, &modules, &names, &of_samples, most)?;
     drop(of_samples);
     let interrupts = interrupts(&source, &modules)?;
     Ok(Facts {
         providers: providers(&source, &axis)?,
         lanes: lanes(&source, &axis, &recorded.inputs)?,
-        usage: usage(&source, &axis, &who, &interrupts, &recorded.inputs)?,
+        usage: usage(&source, &axis, &who, &interrupts, &recorded.inputs, most)?,
         interrupts,
         waits,
         wait_stacks,
         samples,
         sample_stacks,
-        disk: disk(&source, &axis, &who)?,
-        network: network(&source, &axis, &who)?,
-        pauses: pauses(&source, &axis, &who)?,
+        disk: disk(&source, &axis, &who, most)?,
+        network: network(&source, &axis, &who, most)?,
+        pauses: pauses(&source, &axis, &who, most)?,
         exceptions: exceptions(&source)?,
         processes: processes(&source, &axis)?,
         left_out: who.left_out(),

@@ -9,12 +9,10 @@ use base::error::Result;
 use super::call_tree::CallTree;
 use super::labels::{LabelKind, Labels};
 use super::profile::{Part, Profile, Walk};
+use super::tally::Most;
 use crate::frames::{Frame, Modules, Place, frames, names_of};
 use crate::source::Source;
 use crate::symbols::StoredNames;
-
-/// Functions that are shown one by one.
-const MOST_FUNCTIONS: usize = 20;
 
 /// Amounts by the functions of their stacks.
 #[derive(Debug)]
@@ -55,6 +53,7 @@ pub(super) fn flame(
     modules: &Modules,
     names: &StoredNames,
     profile: &Profile<'_>,
+    most: Most,
 ) -> Result<Option<Flame>> {
     if !profile.has_stacks() {
         return Ok(None);
@@ -81,7 +80,7 @@ pub(super) fn flame(
         sums.add(&process, &frames, weight);
     }
     sums.tree.add_unknown(profile.unwalked_beyond);
-    Ok((sums.tree.weight() > 0).then(|| sums.ranked()))
+    Ok((sums.tree.weight() > 0).then(|| sums.ranked(most)))
 }
 
 /// The frames of stacks, each different one once.
@@ -181,13 +180,13 @@ impl Sums {
         }
     }
 
-    fn ranked(self) -> Flame {
+    fn ranked(self, most: Most) -> Flame {
         let Sums { labels, mut tree, functions, walked, left_out } = self;
         tree.settle(|label| labels.text(label));
         let mut all: Vec<FunctionSums> = functions.into_values().collect();
         let mut first = |amount: fn(&FunctionSums) -> u64| -> Vec<FunctionSums> {
             all.sort_by_key(|sums| (Reverse(amount(sums)), labels.text(sums.label)));
-            all.iter().filter(|sums| amount(sums) > 0).take(MOST_FUNCTIONS).copied().collect()
+            all.iter().filter(|sums| amount(sums) > 0).take(most.functions).copied().collect()
         };
         let (by_own, by_all) = (first(|sums| sums.own), first(|sums| sums.all));
         Flame { functions: all.len(), by_own, by_all, tree, walked, left_out, labels }
@@ -210,7 +209,7 @@ mod tests {
             let frames: Vec<u32> = stack.split(' ').rev().map(label).collect();
             sums.add(process, &frames, *weight);
         }
-        sums.ranked()
+        sums.ranked(Most::OF_A_PAGE)
     }
 
     fn bars(flame: &Flame) -> Vec<String> {

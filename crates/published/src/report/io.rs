@@ -4,12 +4,9 @@ use base::error::Result;
 use conversion::read_columns;
 
 use super::axis::Axis;
-use super::tally::{Amounts, Counters, Ranked, Tally};
+use super::tally::{Amounts, Counters, Most, Ranked, Tally};
 use crate::source::Source;
 use crate::who::Who;
-
-/// Processes that are shown one by one.
-const MOST_PROCESSES: usize = 12;
 
 read_columns! {
     /// A row of `Kernel-DiskIo`.
@@ -29,7 +26,7 @@ read_columns! {
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
-pub(super) fn disk(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<Ranked>> {
+pub(super) fn disk(source: &Source<'_>, axis: &Axis, who: &Who, most: Most) -> Result<Option<Ranked>> {
     let (mut tally, mut is_there) = (Tally::default(), false);
     source.events::<DiskOperation<'_>>("Kernel-DiskIo", |row| {
         let (bytes, took) = (row.bytes.unwrap_or(0), row.took_ns.unwrap_or(0));
@@ -45,7 +42,7 @@ pub(super) fn disk(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option
         let name = who.name(source.machine(row.input), None, row.thread.or(row.issuing_thread), time);
         add(tally.of(&name), axis, time, counters);
     })?;
-    Ok(is_there.then(|| tally.ranked(MOST_PROCESSES)))
+    Ok(is_there.then(|| tally.ranked(most.processes)))
 }
 
 /// Adds an operation; the first two counters are bytes.
@@ -77,7 +74,7 @@ read_columns! {
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
-pub(super) fn network(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<Ranked>> {
+pub(super) fn network(source: &Source<'_>, axis: &Axis, who: &Who, most: Most) -> Result<Option<Ranked>> {
     let (mut tally, mut is_there) = (Tally::default(), false);
     for dataset in NETWORK {
         source.events::<Transfer<'_>>(dataset, |row| {
@@ -93,7 +90,7 @@ pub(super) fn network(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Opt
             add(tally.of(&name), axis, time, counters);
         })?;
     }
-    Ok(is_there.then(|| tally.ranked(MOST_PROCESSES)))
+    Ok(is_there.then(|| tally.ranked(most.processes)))
 }
 
 /// Which way bytes went.

@@ -13,6 +13,7 @@ mod axis;
 mod bars;
 mod call_tree;
 mod charts;
+pub mod comparison;
 mod cpu;
 mod document;
 mod facts;

@@ -5,13 +5,11 @@ use std::cmp::Reverse;
 use base::error::Result;
 
 use super::axis::Axis;
-use super::tally::{Ranked, Tally};
+use super::tally::{Most, Ranked, Tally};
 use crate::gc_pauses::gc_pauses;
 use crate::source::Source;
 use crate::who::Who;
 
-/// Processes that are shown one by one.
-const MOST_PROCESSES: usize = 12;
 /// Pauses that are shown one by one, the longest ones.
 const MOST_PAUSES: usize = 10;
 
@@ -43,7 +41,7 @@ pub(super) struct Pause {
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
-pub(super) fn pauses(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Option<Pauses>> {
+pub(super) fn pauses(source: &Source<'_>, axis: &Axis, who: &Who, most: Most) -> Result<Option<Pauses>> {
     let mut found = gc_pauses(source, None)?;
     let mut tally = Tally::default();
     for pause in &found.pauses {
@@ -59,6 +57,6 @@ pub(super) fn pauses(source: &Source<'_>, axis: &Axis, who: &Who) -> Result<Opti
         reason: found.reason(pause).map(str::to_owned),
     });
     let longest: Vec<Pause> = longest.collect();
-    let pauses = Pauses { by_process: tally.ranked(MOST_PROCESSES), longest, left_out: found.left_out };
+    let pauses = Pauses { by_process: tally.ranked(most.processes), longest, left_out: found.left_out };
     Ok((!pauses.longest.is_empty()).then_some(pauses))
 }

@@ -9,16 +9,12 @@ use super::axis::Axis;
 use super::cpu::IDLE;
 use super::interrupts::Interrupt;
 use super::profile::Profile;
-use super::tally::{Ranked, Tally};
+use super::tally::{Most, Ranked, Tally};
 use crate::frames::names_of;
 use crate::frames::{AddressPlace, EventStack, Modules, Owner, StackCell};
 use crate::source::Source;
 use crate::who::{Name, Who};
 
-/// Processes that are shown one by one.
-const MOST_PROCESSES: usize = 12;
-/// Modules that are shown one by one, and methods.
-const MOST_PLACES: usize = 20;
 /// What an address without a module is listed under.
 const NO_MODULE: &str = "no known module";
 /// What methods without a module are listed under.
@@ -52,6 +48,7 @@ pub(super) fn samples<'a>(
     axis: &Axis,
     who: &'a Who,
     modules: &Modules,
+    most: Most,
 ) -> Result<(Option<CpuSamples>, Profile<'a>)> {
     let (mut sums, mut profile) = (Sums::default(), Profile::default());
     source.events::<SampleEvent<'_>>("Kernel-PerfInfo", |event| {
@@ -64,14 +61,14 @@ pub(super) fn samples<'a>(
     if profile.has_stacks() {
         profile.unwalked(sums.processes.without(WALKED));
     }
-    let by_process = sums.processes.ranked(MOST_PROCESSES);
+    let by_process = sums.processes.ranked(most.processes);
     if by_process.weight() == 0 && sums.idle == 0 {
         return Ok((None, profile));
     }
     let samples = CpuSamples {
         by_process,
-        by_module: by_module(sums.places),
-        by_method: by_method(source, &sums.methods)?,
+        by_module: by_module(sums.places, most),
+        by_method: by_method(source, &sums.methods, most)?,
         idle: sums.idle,
         left_out: modules.left_out(),
     };
@@ -162,7 +159,7 @@ fn add_one(count: &mut u64) {
     *count = count.saturating_add(1);
 }
 
-fn by_module(places: HashMap<AddressPlace<'_>, u64>) -> Ranked {
+fn by_module(places: HashMap<AddressPlace<'_>, u64>, most: Most) -> Ranked {
     let mut tally = Tally::default();
     for (place, samples) in places {
         let name = match place {
@@ -172,14 +169,14 @@ fn by_module(places: HashMap<AddressPlace<'_>, u64>) -> Ranked {
         };
         tally.of(name).count(samples, [samples, 0, 0, 0, 0, 0]);
     }
-    tally.ranked(MOST_PLACES)
+    tally.ranked(most.places)
 }
 
-fn by_method(source: &Source<'_>, methods: &HashMap<u32, u64>) -> Result<Ranked> {
+fn by_method(source: &Source<'_>, methods: &HashMap<u32, u64>, most: Most) -> Result<Ranked> {
     let mut tally = Tally::<String>::default();
     names_of(source, &methods.keys().copied().collect::<HashSet<u32>>(), |number, name| {
         let samples = methods.get(&number).copied().unwrap_or(0);
         tally.of(name).count(samples, [samples, 0, 0, 0, 0, 0]);
     })?;
-    Ok(tally.ranked(MOST_PLACES))
+    Ok(tally.ranked(most.places))
 }

@@ -7,6 +7,24 @@ use std::hash::Hash;
 
 use super::axis::BINS;
 
+/// How many names are listed one by one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Most {
+    /// Processes.
+    pub processes: usize,
+    /// Modules, and methods.
+    pub places: usize,
+    /// Functions.
+    pub functions: usize,
+}
+
+impl Most {
+    /// What a page has room for.
+    pub(super) const OF_A_PAGE: Most = Most { processes: 12, places: 20, functions: 20 };
+    /// All of them.
+    pub(super) const ALL: Most = Most { processes: usize::MAX, places: usize::MAX, functions: usize::MAX };
+}
+
 /// Names that are distinguished; what comes with others is added up under none.
 const MOST_NAMES: usize = 4096;
 

@@ -4,14 +4,12 @@ use base::error::Result;
 
 use super::axis::Axis;
 use super::profile::Profile;
-use super::tally::{Ranked, Tally};
+use super::tally::{Most, Ranked, Tally};
 use crate::frames::Owner;
 use crate::off_cpu::{OffCpu, off_cpu};
 use crate::source::Source;
 use crate::who::{Who, walked};
 
-/// Processes that are shown one by one.
-const MOST_PROCESSES: usize = 12;
 /// The counter of nanoseconds of waits that have a stack.
 const WALKED: usize = 3;
 
@@ -30,7 +28,12 @@ pub(super) struct Waits {
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
-pub(super) fn waits<'a>(source: &Source<'_>, axis: &Axis, who: &'a Who) -> Result<(Option<Waits>, Profile<'a>)> {
+pub(super) fn waits<'a>(
+    source: &Source<'_>,
+    axis: &Axis,
+    who: &'a Who,
+    most: Most,
+) -> Result<(Option<Waits>, Profile<'a>)> {
     let (mut tally, mut is_there, mut profile) = (Tally::default(), false, Profile::default());
     let sums = off_cpu(source, None, |span @ OffCpu { from, to, length, machine, process, .. }| {
         is_there = true;
@@ -50,6 +53,6 @@ pub(super) fn waits<'a>(source: &Source<'_>, axis: &Axis, who: &'a Who) -> Resul
     if profile.has_stacks() {
         profile.unwalked(tally.without(WALKED));
     }
-    let waits = Waits { by_process: tally.ranked(MOST_PROCESSES), left_out: sums.left_out };
+    let waits = Waits { by_process: tally.ranked(most.processes), left_out: sums.left_out };
     Ok((is_there.then_some(waits), profile))
 }

@@ -1,0 +1,377 @@
+//! What a trace has of each measure, by name.
+
+use std::collections::{BTreeMap, HashMap};
+
+use base::error::Result;
+use base::progress::Progress;
+use base::readable::count::counted;
+use columnar::output::manifest::{CommitRecord, LossCounts};
+use conversion::read_columns;
+use conversion::sidecar::LossRow;
+use conversion::sidecar::catalog::CatalogRow;
+use conversion::sidecar::dimensions::FileRow;
+
+use super::super::axis::Axis;
+use super::super::cpu::usage;
+use super::super::flame::{Flame, FunctionSums, flame};
+use super::super::interrupts::interrupts;
+use super::super::io::{disk, network};
+use super::super::pauses::pauses;
+use super::super::profile::Profile;
+use super::super::recorded::{Recorded, recorded};
+use super::super::samples::samples;
+use super::super::tally::{Most, Ranked};
+use super::super::waits::waits;
+use super::measure::{By, Measure};
+use crate::PublishedTrace;
+use crate::frames::Modules;
+use crate::source::Source;
+use crate::symbols::{StoredNames, root_of};
+use crate::who::{Span, Spans, Who, is_nameless};
+
+/// Files that are distinguished.
+const MOST_FILES: usize = 1 << 20;
+
+/// What a trace has.
+#[derive(Clone, Debug, Default)]
+pub struct TraceAmounts {
+    /// Its name.
+    pub trace: String,
+    /// Nanoseconds from its first event to its last.
+    pub length_ns: u64,
+    /// What was lost, for certain: its amounts may be larger than what it records.
+    pub lost: Option<String>,
+    /// Why nobody knows whether anything was lost, where nothing says that it was.
+    pub unproven: Option<String>,
+    /// Events that a filter left out of it.
+    pub filtered: u64,
+    /// What the options of its conversion hash to.
+    pub options_hash: String,
+    /// What there is of each measure; `None` where the trace does not record it.
+    pub(super) measures: Vec<(Measure, Option<Amounts>)>,
+}
+
+/// Amounts by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Amounts {
+    pub by_name: BTreeMap<String, u64>,
+    /// What any of them may be larger by, at most; `None` where nothing bounds it.
+    pub missing: Option<u64>,
+    /// All of them together.
+    pub total: u64,
+}
+
+impl Amounts {
+    /// Of names and amounts; those of one name add up.
+    fn of(names: impl IntoIterator<Item = (String, u64)>, missing: Option<u64>) -> Amounts {
+        let mut amounts = Amounts { missing, ..Amounts::default() };
+        for (name, amount) in names {
+            amounts.total = amounts.total.saturating_add(amount);
+            let sum = amounts.by_name.entry(name).or_default();
+            *sum = sum.saturating_add(amount);
+        }
+        amounts
+    }
+
+    /// Of names in the order of some amount of each; those that are not distinguished may be any of them.
+    fn of_ranked(ranked: &Ranked, missing: Option<u64>, amount: impl Fn(u64, &[u64]) -> u64) -> Amounts {
+        let named = ranked.shown.iter().map(|(name, sums)| {
+            let name = if is_nameless(name) { NAMELESS } else { name };
+            (name.to_owned(), amount(sums.weight, &sums.counters))
+        });
+        let rest = ranked.rest.as_ref().map_or(0, |rest| amount(rest.amounts.weight, &rest.amounts.counters));
+        let mut amounts = Amounts::of(named, missing.and_then(|missing| missing.checked_add(rest)));
+        amounts.total = amounts.total.saturating_add(rest);
+        amounts
+    }
+}
+
+/// What processes and threads are listed under whose names the trace does not record: their ids mean nothing in another one.
+const NAMELESS: &str = "(name not recorded)";
+
+/// Reads what a trace has.
+///
+/// # Errors
+/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be read;
+/// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
+pub fn amounts_of(trace: &PublishedTrace, by: By, progress: &dyn Progress) -> Result<TraceAmounts> {
+    let source = Source::open(trace, progress)?;
+    let recorded = recorded(&source)?;
+    let (first, last) = recorded.span.unwrap_or((0, 0));
+    let axis = Axis::new(first, last);
+    let loss = Loss::of(&source)?;
+    let gather = Gather { source: &source, axis, recorded: &recorded, loss: &loss, trace, progress };
+    let measures = match by {
+        By::Process => gather.by_process()?,
+        By::Function => gather.by_function()?,
+        By::Event => gather.by_event()?,
+        By::File => gather.by_file()?,
+        By::Provider => gather.by_provider()?,
+    };
+    Ok(TraceAmounts {
+        trace: source.record.trace.clone(),
+        length_ns: axis.length(),
+        lost: loss.lost,
+        unproven: loss.unproven,
+        filtered: source.record.events.filtered,
+        options_hash: source.record.options_hash.clone(),
+        measures,
+    })
+}
+
+/// What a recording lost.
+#[derive(Debug, Default)]
+struct Loss {
+    lost: Option<String>,
+    unproven: Option<String>,
+    /// Events at most; `None` where nothing bounds them.
+    events: Option<u64>,
+}
+
+impl Loss {
+    fn of(source: &Source<'_>) -> Result<Loss> {
+        let mut gaps = 0_u64;
+        source.sidecar::<Gap>(|gap| {
+            // The counter of events has those that other rows say were lost at a time.
+            let is_gap = gap.is_certain && gap.count != Some(0) && gap.unit != "events";
+            gaps = gaps.saturating_add(u64::from(is_gap));
+        })?;
+        Ok(Loss::told(&source.record, gaps))
+    }
+
+    /// By the counters of a recording and its gaps.
+    fn told(record: &CommitRecord, gaps: u64) -> Loss {
+        let LossCounts { events_lost, buffers_lost, unknown_because } = &record.lost;
+        let events = events_lost.unwrap_or(0);
+        let mut lost = Vec::new();
+        lost.extend((events > 0).then(|| counted(events, "events")));
+        lost.extend(buffers_lost.filter(|buffers| *buffers > 0).map(|buffers| counted(buffers, "buffers")));
+        let is_counted = gaps == 0 && lost.len() < 2 && buffers_lost == &Some(0) && unknown_because.is_none();
+        if lost.is_empty() && gaps > 0 {
+            lost.push(format!("more than nothing, by {}", counted(gaps, "gaps")));
+        }
+        if record.events.has_damage() {
+            lost.push("what damaged parts of the file held".to_owned());
+        }
+        if lost.is_empty() {
+            return Loss { lost: None, unproven: unknown_because.clone(), events: Some(0) };
+        }
+        let is_bounded = is_counted && !record.events.has_damage();
+        Loss { lost: Some(lost.join(", ")), unproven: None, events: is_bounded.then_some(events) }
+    }
+
+    /// What amounts that are no counts of events may be larger by.
+    fn of_sums(&self) -> Option<u64> {
+        self.events.filter(|events| *events == 0)
+    }
+}
+
+/// A trace that is read.
+struct Gather<'a> {
+    source: &'a Source<'a>,
+    axis: Axis,
+    recorded: &'a Recorded,
+    loss: &'a Loss,
+    trace: &'a PublishedTrace,
+    progress: &'a dyn Progress,
+}
+
+type Measures = Vec<(Measure, Option<Amounts>)>;
+
+impl Gather<'_> {
+    fn by_process(&self) -> Result<Measures> {
+        let Gather { source, axis, recorded, loss, .. } = self;
+        let (most, sums) = (Most::ALL, loss.of_sums());
+        let who = Who::read(source)?;
+        let modules = Modules::default();
+        let weights = |ranked: &Ranked, missing| Amounts::of_ranked(ranked, missing, |weight, _| weight);
+        let (waits, _) = waits(source, axis, &who, most)?;
+        let (samples, _) = samples(source, axis, &who, &modules, most)?;
+        let interrupts = interrupts(source, &modules)?;
+        let usage = usage(source, axis, &who, &interrupts, &recorded.inputs, most)?;
+        let of_usage = usage
+            .map(|usage| weights(&usage.by_process, sums.and_then(|missing| missing.checked_add(usage.unknown_ns))));
+        let of_waits = waits.map(|waits| weights(&waits.by_process, sums.filter(|_| waits.left_out == 0)));
+        Ok(vec![
+            (Measure::CpuNs, of_usage),
+            (Measure::Samples, samples.map(|samples| weights(&samples.by_process, loss.events))),
+            (Measure::WaitNs, of_waits),
+            (Measure::DiskBytes, disk(source, axis, &who, most)?.map(|ranked| sized(&ranked, sums))),
+            (Measure::NetworkBytes, network(source, axis, &who, most)?.map(|ranked| sized(&ranked, sums))),
+            (
+                Measure::GcPauseNs,
+                pauses(source, axis, &who, most)?
+                    .map(|pauses| weights(&pauses.by_process, sums.filter(|_| pauses.left_out == 0))),
+            ),
+        ])
+    }
+
+    fn by_function(&self) -> Result<Measures> {
+        let Gather { source, axis, loss, trace, progress, .. } = self;
+        let who = Who::read(source)?;
+        let modules = Modules::read(source)?;
+        let names = StoredNames::beside(&root_of(&trace.folder()), modules.ids(), *progress)?;
+        let resolved = |profile: &Profile<'_>| flame(source, &modules, &names, profile, Most::ALL);
+        let (_, of_samples) = samples(source, axis, &who, &modules, Most::ALL)?;
+        let samples = resolved(&of_samples)?;
+        drop(of_samples);
+        let (_, of_waits) = waits(source, axis, &who, Most::ALL)?;
+        let waits = resolved(&of_waits)?;
+        drop(of_waits);
+        let of = |flame: &Option<Flame>, missing: Option<u64>, amount: fn(&FunctionSums) -> u64| {
+            flame.as_ref().map(|flame| functions(flame, missing, amount))
+        };
+        Ok(vec![
+            (Measure::OwnSamples, of(&samples, loss.events, |sums| sums.own)),
+            (Measure::AllSamples, of(&samples, loss.events, |sums| sums.all)),
+            (Measure::AllWaitNs, of(&waits, loss.of_sums(), |sums| sums.all)),
+        ])
+    }
+
+    fn by_event(&self) -> Result<Measures> {
+        let mut events = Vec::new();
+        self.source.sidecar::<ShapeCount<'_>>(|shape| {
+            events.push((format!("{} {}", shape.dataset, shape.name()), shape.rows.unwrap_or(0)));
+        })?;
+        Ok(vec![(Measure::Events, Some(Amounts::of(events, self.loss.events)))])
+    }
+
+    fn by_provider(&self) -> Result<Measures> {
+        let (mut events, mut bytes) = (Vec::new(), Vec::new());
+        self.source.sidecar::<ShapeCount<'_>>(|shape| {
+            events.push((shape.dataset.to_owned(), shape.rows.unwrap_or(0)));
+            bytes.push((shape.dataset.to_owned(), shape.payload_bytes.unwrap_or(0)));
+        })?;
+        Ok(vec![
+            (Measure::Events, Some(Amounts::of(events, self.loss.events))),
+            (Measure::PayloadBytes, Some(Amounts::of(bytes, self.loss.of_sums()))),
+        ])
+    }
+
+    fn by_file(&self) -> Result<Measures> {
+        let (mut paths, mut spans) = (Vec::<String>::new(), Spans::default());
+        self.source.sidecar::<FileSpan<'_>>(|file| {
+            let means = file.path.filter(|_| paths.len() < MOST_FILES).map(|path| {
+                paths.push(path.to_owned());
+                i64::try_from(paths.len() - 1).unwrap_or(i64::MAX)
+            });
+            spans.add(Span { machine: file.machine, id: file.file_key, from: file.from_ns, to: file.to_ns, means });
+        })?;
+        spans.settle();
+        let mut sums = HashMap::<Option<usize>, DiskSums>::new();
+        let is_there = self.source.events::<DiskOperation<'_>>("Kernel-DiskIo", |row| {
+            let Some(time) = row.time.filter(|_| row.name.is_some_and(is_finished)) else { return };
+            let path = row.file.and_then(|key| spans.at(self.source.machine(row.input), key, time));
+            sums.entry(path.and_then(|number| usize::try_from(number).ok())).or_default().add(&row);
+        })?;
+        let of = |amount: fn(&DiskSums) -> u64, unknown: fn(&DiskSums) -> u64| {
+            let is_whole = sums.values().all(|sums| unknown(sums) == 0);
+            let named = sums.iter().map(|(number, sums)| {
+                let path = number.and_then(|number| paths.get(number)).map_or(PATHLESS, String::as_str);
+                (path.to_owned(), amount(sums))
+            });
+            is_there.then(|| Amounts::of(named, self.loss.of_sums().filter(|_| is_whole)))
+        };
+        Ok(vec![
+            (Measure::DiskBytes, of(|sums| sums.bytes, |sums| sums.without_bytes)),
+            (Measure::DiskNs, of(|sums| sums.ns, |sums| sums.without_ns)),
+        ])
+    }
+}
+
+/// What files are listed under whose paths the trace does not record.
+const PATHLESS: &str = "(path not recorded)";
+
+/// Disk operations of one file.
+#[derive(Clone, Copy, Debug, Default)]
+struct DiskSums {
+    bytes: u64,
+    ns: u64,
+    /// Operations of which one of these is not known.
+    without_bytes: u64,
+    without_ns: u64,
+}
+
+impl DiskSums {
+    fn add(&mut self, row: &DiskOperation<'_>) {
+        let is_flush = row.name == Some("DiskIo/FlushBuffers");
+        self.bytes = self.bytes.saturating_add(row.bytes.unwrap_or(0));
+        self.ns = self.ns.saturating_add(row.took_ns.unwrap_or(0));
+        self.without_bytes = self.without_bytes.saturating_add(u64::from(row.bytes.is_none() && !is_flush));
+        self.without_ns = self.without_ns.saturating_add(u64::from(row.took_ns.is_none()));
+    }
+}
+
+/// Whether an event of `Kernel-DiskIo` is that of a finished operation.
+fn is_finished(event: &str) -> bool {
+    matches!(event, "DiskIo/Read" | "DiskIo/Write" | "DiskIo/FlushBuffers")
+}
+
+/// Bytes by process; the last counter has events whose size is not known.
+fn sized(ranked: &Ranked, missing: Option<u64>) -> Amounts {
+    let is_whole = ranked.counter(5) == 0;
+    Amounts::of_ranked(ranked, missing.filter(|_| is_whole), |weight, _| weight)
+}
+
+fn functions(flame: &Flame, missing: Option<u64>, amount: fn(&FunctionSums) -> u64) -> Amounts {
+    let missing = missing.and_then(|missing| missing.checked_add(flame.left_out));
+    let named = flame.by_all.iter().map(|sums| (flame.labels.text(sums.label).to_owned(), amount(sums)));
+    let mut amounts = Amounts::of(named, missing);
+    amounts.total = flame.tree.weight();
+    amounts
+}
+
+read_columns! {
+    /// A loss.
+    struct Gap of LossRow {
+        unit: String,
+        count: Option<u64>,
+        is_certain: bool,
+    }
+}
+
+read_columns! {
+    /// An event shape, and what was counted of it.
+    struct ShapeCount<'b> of CatalogRow<'static> {
+        dataset: &'b str,
+        event_name: Option<&'b str>,
+        event_id: Option<i64>,
+        opcode: Option<i64>,
+        rows: Option<u64>,
+        payload_bytes: Option<u64>,
+    }
+}
+
+impl ShapeCount<'_> {
+    fn name(&self) -> String {
+        match (self.event_name, self.event_id, self.opcode) {
+            (Some(name), ..) => name.to_owned(),
+            (None, Some(id), _) => format!("event {id}"),
+            (None, None, Some(opcode)) => format!("opcode {opcode}"),
+            (None, None, None) => "event without a number".to_owned(),
+        }
+    }
+}
+
+read_columns! {
+    /// A span of a file key.
+    struct FileSpan<'b> of FileRow<'static> {
+        file_key: i64,
+        path: Option<&'b str>,
+        from_ns: i64,
+        to_ns: i64,
+        machine: i64,
+    }
+}
+
+read_columns! {
+    /// A row of `Kernel-DiskIo`.
+    struct DiskOperation<'b> {
+        name: Option<&'b str> = "event_name",
+        time: Option<i64> = "timestamp_ns",
+        file: Option<i64> = "FileObject",
+        bytes: Option<u64> = "TransferSize",
+        took_ns: Option<u64> = "HighResResponseTime_ns",
+        input: Option<i64> = "input",
+    }
+}
