@@ -124,8 +124,8 @@ pub use columnar::output::folder::CleanupRegistry;
 pub use columnar::output::manifest::{CommitRecord, EventCounts, FileEntry, InputEntry, LossCounts, RunInfo};
 pub use conversion::convert::options::ConvertOptions;
 pub use conversion::convert::{
-    Checks, InputCounts, InputFile, JobProgress, MaxLoss, Outcome, RawPolicy, Recording, Report, ShapeCounts,
-    StackPolicy, Stage,
+    Checks, InputCounts, InputFile, JobProgress, MaxLoss, MessagePolicy, Outcome, RawPolicy, Recording, Report,
+    ShapeCounts, StackPolicy, Stage,
 };
 pub use conversion::inspect::Inspection;
 pub use conversion::job::stream::EventStream;
@@ -135,7 +135,7 @@ pub use conversion::plan::datasets::DatasetSplit;
 pub use conversion::plan::filter::{EventPattern, Filter, NamePattern, NumberSet, TimeBound};
 pub use conversion::sidecar::SidecarBatches;
 pub use schema::files::SkippedSchema;
-pub use schema::load::{SchemaSet, load as load_schemas};
+pub use schema::load::{SchemaSet, load as load_schemas, load_in as load_schemas_in};
 
 /// A conversion in steps that other processes or machines may take: the plan is a folder, and each partition of it can be
 /// converted by whoever sees that folder and the inputs, again after a failure, in any order.

@@ -22,6 +22,10 @@ class OpenOptions(TypedDict, total=False):
     raw: Union[Literal["never", "needed", "always"], None]
     #: What becomes of the stacks of kernel events, which events of their own record
     stacks: Union[Literal["join", "keep"], None]
+    #: What rows have of the message of their event, as Event Viewer shows it
+    messages: Union[Literal["none", "text"], None]
+    #: Language of messages, such as de-DE, where a manifest has several [default: en-US, else the first]
+    language: Union[Text, None]
     #: How numbers are written
     integers: Union[Literal["portable", "exact"], None]
     #: How GUIDs are written
@@ -104,6 +108,10 @@ class ConvertOptions(TypedDict, total=False):
     raw: Union[Literal["never", "needed", "always"], None]
     #: What becomes of the stacks of kernel events, which events of their own record
     stacks: Union[Literal["join", "keep"], None]
+    #: What rows have of the message of their event, as Event Viewer shows it
+    messages: Union[Literal["none", "text"], None]
+    #: Language of messages, such as de-DE, where a manifest has several [default: en-US, else the first]
+    language: Union[Text, None]
     #: How numbers are written
     integers: Union[Literal["portable", "exact"], None]
     #: How GUIDs are written

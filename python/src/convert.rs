@@ -51,7 +51,7 @@ fn run(
     state: &State,
 ) -> Result<(u8, String, String, Option<Failure>)> {
     let (asked, run) = asked(inputs, out, arguments)?;
-    let schemas = LoadedSchemas::load(&run.schemas, state)?;
+    let schemas = LoadedSchemas::load(&run.schemas, asked.convert.language.as_deref(), state)?;
     let mut batch = Batch::new(&asked, state);
     if !run.dry_run {
         batch.outcomes.keep_records()?;

@@ -171,7 +171,7 @@ fn of_some<T: Send>(
     let (done, (code, summary, metrics, failure)) = wait(py, told, |state| {
         let (asked, run): (BatchOptions, _) = asked(Vec::new(), out, arguments)?;
         let jobs = recordings.iter().map(|text| Listed::read(text.as_ref())).collect::<Result<Vec<_>>>()?;
-        let schemas = LoadedSchemas::load(&run.schemas, state)?;
+        let schemas = LoadedSchemas::load(&run.schemas, asked.convert.language.as_deref(), state)?;
         let mut batch = Batch::new(&asked, state);
         batch.outcomes.keep_records()?;
         let mut options = schemas.into_options(asked.convert.clone(), beside, state);

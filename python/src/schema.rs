@@ -16,7 +16,7 @@ use crate::work::wait;
 #[pyfunction]
 pub(crate) fn schema_list(py: Python<'_>, providers: Vec<String>, arguments: Arguments) -> PyResult<String> {
     wait(py, None, |state| {
-        let catalog = LoadedSchemas::load(&keywords::of_schemas(arguments)?, state)?.into_catalog();
+        let catalog = LoadedSchemas::load(&keywords::of_schemas(arguments)?, None, state)?.into_catalog();
         json(&known::list(&catalog, &providers)?)
     })
 }
@@ -30,7 +30,7 @@ pub(crate) fn schema_show(
     arguments: Arguments,
 ) -> PyResult<String> {
     wait(py, None, |state| {
-        let catalog = LoadedSchemas::load(&keywords::of_schemas(arguments)?, state)?.into_catalog();
+        let catalog = LoadedSchemas::load(&keywords::of_schemas(arguments)?, None, state)?.into_catalog();
         json(&known::show(&catalog, &provider, event.as_deref())?)
     })
 }
@@ -44,7 +44,7 @@ pub(crate) fn schema_export(
     arguments: Arguments,
 ) -> PyResult<String> {
     wait(py, None, |state| {
-        let catalog = LoadedSchemas::load(&keywords::of_schemas(arguments)?, state)?.into_catalog();
+        let catalog = LoadedSchemas::load(&keywords::of_schemas(arguments)?, None, state)?.into_catalog();
         json(&known::export(&catalog, provider.as_ref(), built_in)?)
     })
 }

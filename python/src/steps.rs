@@ -45,7 +45,7 @@ fn planned(
         let message = "a plan is written or not: dry_run is an option of convert";
         return Err(Error::new(ErrorKind::Usage, message));
     }
-    let schemas = LoadedSchemas::load(&run.schemas, state)?;
+    let schemas = LoadedSchemas::load(&run.schemas, asked.convert.language.as_deref(), state)?;
     let mut batch = Batch::new(&asked, state);
     batch.outcomes.keep_records()?;
     let Inputs { jobs, open, schemas: found } = batch.inputs()?;

@@ -24,8 +24,8 @@ const INTERRUPTED: &str = ErrorCode::Interrupted.as_str();
 /// What keeps the run from starting.
 pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     let run = start(&args.job)?;
-    let schemas = LoadedSchemas::load(&args.job.schemas.choice(), &run)?;
     let mut asked = options::of_job(&args.job, &run)?;
+    let schemas = LoadedSchemas::load(&args.job.schemas.choice(), asked.convert.language.as_deref(), &run)?;
     asked.convert = asked.convert.run_id(args.id.run_id.clone()).dry_run(args.dry_run);
     let mut batch = Batch::new(&asked, &run);
     if !args.dry_run {

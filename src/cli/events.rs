@@ -22,8 +22,9 @@ use super::{console, options};
 /// What keeps the run from starting, an input that is not one trace, a name that is not there, and rows that cannot be written.
 pub(super) fn run(args: &EventsArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
-    let schemas = LoadedSchemas::load(&args.schemas.choice(), &run)?;
-    let found = one_trace(args.trace.clone(), schemas, options::of_events(args, &run), &run);
+    let options = options::of_events(args, &run);
+    let schemas = LoadedSchemas::load(&args.schemas.choice(), options.language.as_deref(), &run)?;
+    let found = one_trace(args.trace.clone(), schemas, options, &run);
     let (recording, options) = match found {
         Err(_) if all_published(std::slice::from_ref(&args.trace)).is_some() => return Err(converted()),
         found => found?,

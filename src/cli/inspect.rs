@@ -23,7 +23,7 @@ use super::{options, published_page};
 /// What keeps the run from starting, and a report that cannot be written.
 pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
-    let schemas = LoadedSchemas::load(&args.schemas.choice(), &run)?;
+    let schemas = LoadedSchemas::load(&args.schemas.choice(), None, &run)?;
     let found = inputs::find(&args.input.inputs, args.reading.options.open.clone());
     if let (true, Some(traces)) = (found.all().is_empty(), all_published(&args.input.inputs)) {
         return converted(&traces, args, run.interrupt.code());

@@ -24,8 +24,8 @@ use super::run_args::RunArgs;
 pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
     let run = start(&args.job)?;
     refuse_stdin(&args.job)?;
-    let schemas = LoadedSchemas::load(&args.job.schemas.choice(), &run)?;
     let asked = options::of_job(&args.job, &run)?;
+    let schemas = LoadedSchemas::load(&args.job.schemas.choice(), asked.convert.language.as_deref(), &run)?;
     let mut batch = Batch::new(&asked, &run);
     batch.outcomes.keep_records()?;
     let Inputs { jobs, open, schemas: found } = batch.inputs()?;

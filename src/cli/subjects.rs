@@ -47,7 +47,7 @@ impl Subjects {
         mut options: ConvertOptions,
         run: &Run,
     ) -> Result<Subjects> {
-        let schemas = LoadedSchemas::load(&schemas.choice(), run)?;
+        let schemas = LoadedSchemas::load(&schemas.choice(), options.language.as_deref(), run)?;
         if let Some(traces) = all_published(inputs) {
             let traces = traces.into_iter().map(|trace| (name_of(&trace), Subject::Published(trace))).collect();
             return Subjects { traces, problems: Vec::new(), options }.checked();

@@ -173,7 +173,8 @@ fn of_open(mut arguments: Arguments) -> Result<(ConvertOptions, RunOptions)> {
 /// Those of [`one_trace`]; [`ErrorKind::Usage`] for an argument that no option takes.
 pub fn of_trace(input: OsString, arguments: Arguments, observer: &dyn Observer) -> Result<(Recording, ConvertOptions)> {
     let (options, run) = of_open(arguments)?;
-    one_trace(input, LoadedSchemas::load(&run.schemas, observer)?, options, observer)
+    let schemas = LoadedSchemas::load(&run.schemas, options.language.as_deref(), observer)?;
+    one_trace(input, schemas, options, observer)
 }
 
 /// Which schemas are meant.

@@ -107,7 +107,7 @@ pub struct Imported {
 pub fn import(paths: &[PathBuf], store: Option<&Path>) -> Result<Imported> {
     let mut store = open_store(store)?;
     let mut read = Vec::new();
-    let skipped = files::each(paths, |file| {
+    let skipped = files::each(paths, None, |file| {
         read.push(file);
         Ok(())
     })?;

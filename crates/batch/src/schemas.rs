@@ -47,23 +47,25 @@ pub struct LoadedSchemas {
     /// Whether what lies beside the traces is taken.
     is_auto: bool,
     store: SchemaSet,
+    /// The language of messages, where a file has them in it.
+    language: Option<String>,
 }
 
 impl LoadedSchemas {
-    /// Reads those that are named, and those of the store.
+    /// Reads those that are named, and those of the store, with messages in a language (`de-DE`) where they have them in it.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] when a path is no schema, or the store is damaged.
-    pub fn load(choice: &SchemaChoice, observer: &dyn Observer) -> Result<LoadedSchemas> {
+    pub fn load(choice: &SchemaChoice, language: Option<&str>, observer: &dyn Observer) -> Result<LoadedSchemas> {
         let (paths, is_auto) = asked(choice.paths.clone())?;
-        let given = load::load(&paths)?;
+        let given = load::load_in(&paths, language)?;
         warn(&given.skipped, observer);
         let folder = store_folder(choice.store.as_deref()).filter(|_| !choice.no_store);
-        let store = folder.map(|folder| Store::open(folder)?.load()).transpose()?.unwrap_or_default();
+        let store = folder.map(|folder| Store::open(folder)?.load(language)).transpose()?.unwrap_or_default();
         if observer.is_verbose() && !store.is_empty() {
             observer.say(&Notice::info(format_args!("schema store: {} files", store.len())));
         }
-        Ok(LoadedSchemas { given, is_auto, store })
+        Ok(LoadedSchemas { given, is_auto, store, language: language.map(str::to_owned) })
     }
 
     /// The options of a conversion with all of them: those that are named, those that lie beside the traces where these are
@@ -85,7 +87,7 @@ impl LoadedSchemas {
         let say = |text: String| observer.say(&Notice::info(text));
         let mut all = self.given;
         if self.is_auto && !found.is_empty() {
-            let beside = load::load_found(found);
+            let beside = load::load_found(found, self.language.as_deref());
             warn(&beside.skipped, observer);
             if let Some((first, _)) = beside.files().first() {
                 let files = counted(beside.len() as u64, "schema files");

@@ -129,7 +129,8 @@ impl Binding {
         // For messages: where it is a fault, it is the provider's.
         self.see(MismatchKind::Spelling, &key, "", table, file);
         let is_common = |name: &str| {
-            path.starts_with(EVENTS) && header::COMMON.iter().any(|column| column.name().eq_ignore_ascii_case(name))
+            path.starts_with(EVENTS)
+                && header::COMMON.iter().chain(header::RENDERED).any(|column| column.name().eq_ignore_ascii_case(name))
         };
         let columns = footer.columns();
         let labelled: HashSet<String> = columns.iter().filter_map(|column| labelled(&column.path)).collect();

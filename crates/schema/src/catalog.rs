@@ -336,7 +336,7 @@ mod tests {
     fn load(files: &[(&str, &str)]) -> UserSchemas {
         let mut loaded = SchemaSet::default();
         for (name, text) in files {
-            assert_eq!(loaded.add(SchemaFile::parse(name, text.as_bytes().to_vec()).unwrap()), None);
+            assert_eq!(loaded.add(SchemaFile::parse(name, text.as_bytes().to_vec(), None).unwrap()), None);
         }
         loaded.schemas
     }

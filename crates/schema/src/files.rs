@@ -68,14 +68,15 @@ impl fmt::Display for SkippedSchema {
 }
 
 impl SchemaFile {
-    /// Reads what the bytes of a file declare.
+    /// Reads what the bytes of a file declare, with the messages of a manifest in a language (`de-DE`) where it has them,
+    /// else in American English, else in the first that it has.
     ///
     /// # Errors
     /// The reason why this is no schema.
-    pub fn parse(name: &str, bytes: Vec<u8>) -> Result<SchemaFile, String> {
+    pub fn parse(name: &str, bytes: Vec<u8>, language: Option<&str>) -> Result<SchemaFile, String> {
         let content = match kind(&bytes).ok_or(NO_SCHEMA)? {
             FileType::Manifest => {
-                let manifest = Manifest::parse(&bytes, None).map_err(|fault| fault.to_string())?;
+                let manifest = Manifest::parse(&bytes, language).map_err(|fault| fault.to_string())?;
                 if manifest.providers.is_empty() {
                     let reason = manifest.rejected.first().map(ToString::to_string);
                     return Err(reason.unwrap_or_else(|| NO_SCHEMA.to_owned()));
@@ -125,18 +126,22 @@ fn kind(head: &[u8]) -> Option<FileType> {
 }
 
 /// Reads the schema files among `paths` (files, and folders with all below them) in order and hands each to `take`.
-/// Files of a folder come in the order of their names.
+/// Files of a folder come in the order of their names. `language` is that of messages, as for [`SchemaFile::parse`].
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when a path leads nowhere or cannot be read, when a file named by its path is no schema, and
 /// when there is none in a folder; and what `take` returns. What is in a folder and is no schema, or cannot be read, is
 /// returned.
-pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -> Result<Vec<SkippedSchema>> {
+pub fn each(
+    paths: &[PathBuf],
+    language: Option<&str>,
+    mut take: impl FnMut(SchemaFile) -> Result<()>,
+) -> Result<Vec<SkippedSchema>> {
     let mut skipped = Vec::new();
     for path in paths {
         if !path.is_dir() {
             let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-            let file = read(path, &name).map_err(|cause| unreadable(path, cause))?;
+            let file = read(path, &name, language).map_err(|cause| unreadable(path, cause))?;
             let file = file.map_err(|reason| {
                 Error::new(ErrorKind::Usage, reason).with_code(ErrorCode::UnusableSchema).in_file(path)
             })?;
@@ -145,7 +150,7 @@ pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -
             continue;
         }
         let files = files_below(path, &mut skipped)?;
-        if each_found(&files, &mut skipped, &mut take)? == 0 {
+        if each_found(&files, language, &mut skipped, &mut take)? == 0 {
             return Err(Error::new(ErrorKind::Usage, "there is no schema file in this folder")
                 .with_code(ErrorCode::UnusableSchema)
                 .in_file(path));
@@ -161,12 +166,13 @@ pub fn each(paths: &[PathBuf], mut take: impl FnMut(SchemaFile) -> Result<()>) -
 /// What `take` returns.
 pub fn each_found<E>(
     files: &[(String, PathBuf)],
+    language: Option<&str>,
     skipped: &mut Vec<SkippedSchema>,
     mut take: impl FnMut(SchemaFile) -> Result<(), E>,
 ) -> Result<usize, E> {
     let mut count = 0;
     for (name, path) in files {
-        match read(path, name).unwrap_or_else(|cause| Err(format!("it cannot be read: {cause}"))) {
+        match read(path, name, language).unwrap_or_else(|cause| Err(format!("it cannot be read: {cause}"))) {
             Err(reason) => skipped.push(SkippedSchema::Skipped { file: path.display().to_string(), reason }),
             Ok(file) => {
                 skipped.extend(rejected(&file, path));
@@ -185,7 +191,7 @@ fn rejected(file: &SchemaFile, path: &Path) -> impl Iterator<Item = SkippedSchem
 }
 
 /// Reads a file; the inner error is the reason why it is no schema. A large file that is none costs one small read.
-fn read(path: &Path, name: &str) -> std::io::Result<Result<SchemaFile, String>> {
+fn read(path: &Path, name: &str, language: Option<&str>) -> std::io::Result<Result<SchemaFile, String>> {
     let mut file = regular::open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
@@ -202,7 +208,7 @@ fn read(path: &Path, name: &str) -> std::io::Result<Result<SchemaFile, String>> 
         return Ok(Err(format!("expected {what} of at most {limit} bytes, found {}", metadata.len())));
     }
     file.take(limit).read_to_end(&mut bytes)?;
-    Ok(SchemaFile::parse(name, bytes))
+    Ok(SchemaFile::parse(name, bytes, language))
 }
 
 /// All files below a folder with their paths relative to it, in the order of those. Links to folders are not followed,
@@ -282,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_file_without_declarations_is_no_schema() {
-        let reason = |text: &str| SchemaFile::parse("a", text.as_bytes().to_vec()).unwrap_err();
+        let reason = |text: &str| SchemaFile::parse("a", text.as_bytes().to_vec(), None).unwrap_err();
         assert_eq!(reason("{}"), NO_SCHEMA);
         assert_eq!(reason("<html/>"), "line 1: expected a <provider>, found none");
         assert!(reason("<a>\n<b></a>").starts_with("line 2: "), "{}", reason("<a>\n<b></a>"));
@@ -300,7 +306,7 @@ mod tests {
             names.push(file.name);
             Ok(())
         };
-        let skipped = each(&[folder.path().to_owned(), folder.path().join("sub/a.man")], &mut take).unwrap();
+        let skipped = each(&[folder.path().to_owned(), folder.path().join("sub/a.man")], None, &mut take).unwrap();
         assert_eq!(names, ["b.txt", "sub/a.man", "a.man"]);
         let root = format!("{}{}", folder.path().display(), std::path::MAIN_SEPARATOR);
         let shown: Vec<_> = skipped.iter().map(|one| one.to_string().replace(&root, "").replace('\\', "/")).collect();
@@ -325,7 +331,7 @@ mod tests {
             fs::write(&path, head).unwrap();
             // A file with a hole takes no room.
             fs::File::options().write(true).open(&path).unwrap().set_len(limit + 1).unwrap();
-            let error = each(std::slice::from_ref(&path), |_| Ok(())).unwrap_err();
+            let error = each(std::slice::from_ref(&path), None, |_| Ok(())).unwrap_err();
             let expected = format!("expected {what} of at most {limit} bytes, found {}", limit + 1);
             assert!(error.to_string().contains(&expected), "{error}");
         }
@@ -340,7 +346,7 @@ mod tests {
             ("", "there is no schema file in this folder"),
             ("b.man", "the schemas cannot be read"),
         ] {
-            let error = each(&[folder.path().join(name)], |_| Ok(())).unwrap_err();
+            let error = each(&[folder.path().join(name)], None, |_| Ok(())).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Usage, "{name}");
             assert!(error.to_string().contains(expected), "{error}");
         }
@@ -352,7 +358,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe.man");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
-        let error = each(&[pipe], |_| Ok(())).unwrap_err();
+        let error = each(&[pipe], None, |_| Ok(())).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Usage);
         assert!(error.to_string().contains("expected a schema file, found a pipe"), "{error}");
     }
@@ -365,7 +371,7 @@ mod tests {
         // A file whose first page is nobody's memory.
         std::os::unix::fs::symlink("/proc/self/mem", folder.path().join("bad.man")).unwrap();
         let mut names = Vec::new();
-        let skipped = each(&[folder.path().to_owned()], |file| {
+        let skipped = each(&[folder.path().to_owned()], None, |file| {
             names.push(file.name);
             Ok(())
         });

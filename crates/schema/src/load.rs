@@ -25,8 +25,16 @@ pub struct SchemaSet {
 /// # Errors
 /// [`ErrorKind::Usage`](base::error::ErrorKind::Usage) as for [`files::each`].
 pub fn load(paths: &[PathBuf]) -> Result<SchemaSet> {
+    load_in(paths, None)
+}
+
+/// The same with messages in a language (`de-DE`), where a file has them in it.
+///
+/// # Errors
+/// Those of [`load`].
+pub fn load_in(paths: &[PathBuf], language: Option<&str>) -> Result<SchemaSet> {
     SchemaSet::of(|add| {
-        files::each(paths, |file| {
+        files::each(paths, language, |file| {
             add(file);
             Ok(())
         })
@@ -34,10 +42,10 @@ pub fn load(paths: &[PathBuf]) -> Result<SchemaSet> {
 }
 
 /// Loads files that were found, by name and path; what is no schema, or cannot be read, is skipped.
-pub fn load_found(files: &[(String, PathBuf)]) -> SchemaSet {
+pub fn load_found(files: &[(String, PathBuf)], language: Option<&str>) -> SchemaSet {
     let Ok(loaded) = SchemaSet::of(|add| {
         let mut skipped = Vec::new();
-        files::each_found(files, &mut skipped, |file| {
+        files::each_found(files, language, &mut skipped, |file| {
             add(file);
             Ok::<_, Infallible>(())
         })
@@ -116,7 +124,7 @@ mod tests {
     use super::*;
 
     fn file(name: &str, text: &str) -> SchemaFile {
-        SchemaFile::parse(name, text.as_bytes().to_vec()).unwrap()
+        SchemaFile::parse(name, text.as_bytes().to_vec(), None).unwrap()
     }
 
     fn manifest(name: &str, events: &str) -> SchemaFile {

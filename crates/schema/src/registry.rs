@@ -71,6 +71,8 @@ pub struct Candidate {
     pub declaring_source: DeclaringSource,
     /// The numbers that it gives the event's task and opcode.
     pub numbers: EventNumbers,
+    /// What the event says in words, with insertions for its fields: `Process %1 has ended.`
+    pub message: Option<Arc<str>>,
 }
 
 /// What a trace, the user and the program itself know of payloads.
@@ -189,13 +191,14 @@ impl Registry {
 
     fn of_event_info(&self, identity: &EventIdentity) -> impl Iterator<Item = Candidate> + '_ {
         let indices = Registry::key_of(identity).and_then(|key| self.by_key.get(&key)).map_or(&[][..], Vec::as_slice);
-        indices.iter().filter_map(|&index| self.event_info.get(index)).map(|(_, schema)| Candidate {
+        indices.iter().filter_map(|&index| self.event_info.get(index)).map(|(info, schema)| Candidate {
             source: DecodeSource::EventInfo,
             origin: "description in the trace".to_owned(),
             schema: Arc::clone(schema),
             trust: Trust::Declared,
             declaring_source: DeclaringSource::EventInfo,
             numbers: EventNumbers::default(),
+            message: info.message.as_deref().map(Arc::from),
         })
     }
 
@@ -252,6 +255,7 @@ fn tracelogging_candidate(metadata: &[u8]) -> Option<Candidate> {
         trust: Trust::Declared,
         declaring_source: DeclaringSource::Event,
         numbers: EventNumbers::default(),
+        message: None,
     })
 }
 
@@ -278,6 +282,7 @@ fn manifest_envelope() -> Candidate {
         trust: Trust::Declared,
         declaring_source: DeclaringSource::Event,
         numbers: EventNumbers::default(),
+        message: None,
     }
 }
 
@@ -295,6 +300,7 @@ pub fn string_candidate() -> Candidate {
         trust: Trust::Declared,
         declaring_source: DeclaringSource::Event,
         numbers: EventNumbers::default(),
+        message: None,
     }
 }
 
@@ -312,13 +318,20 @@ fn of_manifest<'a>(
         trust: event.trust,
         declaring_source: DeclaringSource::Manifest(Arc::clone(manifest)),
         numbers: EventNumbers { task: Some(event.task), opcode: Some(event.opcode) },
+        message: event.message.as_ref().filter(|message| !is_unresolved(message)).cloned(),
     })
+}
+
+/// Whether a message is a reference to a text that the file does not have: `$(string.X)`, `$(mc.7)`.
+fn is_unresolved(message: &str) -> bool {
+    let text = message.trim();
+    text.is_empty() || (text.starts_with("$(") && text.ends_with(')'))
 }
 
 fn of_pack(layout: &PackLayout, source: DecodeSource, declaring_source: DeclaringSource) -> Candidate {
     let (origin, schema) = (layout.origins.to_owned(), Arc::clone(&layout.schema));
     let numbers = EventNumbers::default();
-    Candidate { source, origin, schema, trust: layout.trust, declaring_source, numbers }
+    Candidate { source, origin, schema, trust: layout.trust, declaring_source, numbers, message: None }
 }
 
 fn of_class(layout: &PackLayout, version: u16) -> Candidate {

@@ -135,11 +135,11 @@ impl Store {
         Ok(new)
     }
 
-    /// What the files declare. What was rejected at their import is not reported again.
+    /// What the files declare, with messages in a language where they have them in it. What was rejected at their import is not reported again.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] when a file is missing or is not what was imported.
-    pub fn load(&self) -> Result<SchemaSet> {
+    pub fn load(&self, language: Option<&str>) -> Result<SchemaSet> {
         let mut loaded = SchemaSet::default();
         for stored in &self.index.files {
             let path = self.folder.join(stored.file_name());
@@ -151,7 +151,7 @@ impl Store {
                     .with_hint(hint)
             };
             let bytes = fs::read(&path).map_err(|cause| damaged("the schema store is damaged").caused_by(cause))?;
-            let file = SchemaFile::parse(&format!("store/{}", stored.origin), bytes);
+            let file = SchemaFile::parse(&format!("store/{}", stored.origin), bytes, language);
             let file = file.map_err(|reason| damaged("the schema store is damaged").caused_by(reason))?;
             if file.hash() != stored.blake3 {
                 return Err(damaged("the schema store is damaged: this is not the file that was imported"));
@@ -199,7 +199,7 @@ mod tests {
     fn manifest(name: &str, event: u16) -> SchemaFile {
         let provider = "<provider name='Lab' guid='{11111111-2222-3333-4444-555555555555}'>";
         let text = format!("<e>{provider}<events><event value='{event}'/></events></provider></e>");
-        SchemaFile::parse(name, text.into_bytes()).unwrap()
+        SchemaFile::parse(name, text.into_bytes(), None).unwrap()
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (one, other) = (folder.path().join("one"), folder.path().join("other/deep"));
         let mut store = Store::open(&one).unwrap();
-        assert!(store.load().unwrap().hash().is_none());
+        assert!(store.load(None).unwrap().hash().is_none());
         assert_eq!(store.import(&[manifest("a", 1), manifest("b", 2)]).unwrap(), 2);
         assert_eq!(store.import(&[manifest("c", 1)]).unwrap(), 0);
         let mut store = Store::open(&other).unwrap();
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(store.import(&[manifest("a", 1)]).unwrap(), 1);
         let read = |folder: &Path| fs::read_to_string(folder.join(INDEX)).unwrap();
         assert_eq!(read(&one), read(&other));
-        let hash = |folder: &Path| Store::open(folder).unwrap().load().unwrap().hash();
+        let hash = |folder: &Path| Store::open(folder).unwrap().load(None).unwrap().hash();
         assert_eq!(hash(&one), hash(&other));
         assert!(hash(&one).is_some());
         let origins: Vec<_> = store.files().iter().map(|file| file.origin.as_str()).collect();
@@ -228,7 +228,7 @@ mod tests {
         let mut store = Store::open(folder.path()).unwrap();
         store.import(&[manifest("a", 1)]).unwrap();
         let file = folder.path().join(store.files()[0].file_name());
-        let fault = || Store::open(folder.path()).and_then(|store| store.load()).unwrap_err();
+        let fault = || Store::open(folder.path()).and_then(|store| store.load(None)).unwrap_err();
         fs::write(&file, manifest("a", 7).bytes).unwrap();
         assert!(fault().to_string().contains("this is not the file that was imported"), "{}", fault());
         fs::remove_file(&file).unwrap();

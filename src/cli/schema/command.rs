@@ -28,7 +28,7 @@ pub(in crate::cli) fn run(command: &SchemaCommand) -> Result<u8> {
 }
 
 fn catalog(schemas: &SchemaArgs) -> Result<SchemaCatalog> {
-    Ok(LoadedSchemas::load(&schemas.choice(), &Console::default())?.into_catalog())
+    Ok(LoadedSchemas::load(&schemas.choice(), None, &Console::default())?.into_catalog())
 }
 
 fn list(args: &ListArgs) -> Result<u8> {

@@ -1,9 +1,9 @@
-//! Fills the text columns of WPP messages whose format is known.
+//! Fills the text columns of WPP messages whose format is known, and of events whose template is.
 
 use etl::event::Event;
 use schema::wpp::{ArgumentStatus, CompiledMessage, HeaderValues, Renderer};
 
-use crate::decode::{DecodeOutcome, Status};
+use crate::decode::{DecodeOutcome, MessageProgram, MessageScratch, Status};
 use crate::table::HeaderColumns;
 
 /// What a message's text can say beside the event itself.
@@ -25,9 +25,29 @@ const ARGUMENT_WEIGHT: u64 = 8;
 pub struct MessageRenderer {
     renderer: Renderer,
     text: String,
+    scratch: MessageScratch,
 }
 
 impl MessageRenderer {
+    /// Adds what an event says in words to the row that is about to be pushed to `header`, and to `weight` that of the text.
+    pub fn put_in_words(
+        &mut self,
+        program: &MessageProgram,
+        payload: &[u8],
+        header: &mut HeaderColumns,
+        weight: &mut u64,
+    ) {
+        let text = program.render(payload, &mut self.scratch);
+        *weight += text.len() as u64;
+        header.push_rendered(text);
+    }
+
+    /// Adds the text of the message that was rendered last as what the event says in words.
+    pub fn repeat(&self, header: &mut HeaderColumns, weight: &mut u64) {
+        *weight += self.text.len() as u64;
+        header.push_rendered(self.text.as_bytes());
+    }
+
     /// Adds text and arguments of an event to the row that is about to be pushed to `header`, and to `weight` that of the
     /// text and its arguments, and of what separates the arguments.
     pub fn render(

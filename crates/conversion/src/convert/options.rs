@@ -16,7 +16,7 @@ use schema::user::UserSchemas;
 use serde::{Deserialize, Serialize};
 
 use super::checks::Checks;
-use super::policies::{RawPolicy, StackPolicy};
+use super::policies::{MessagePolicy, RawPolicy, StackPolicy};
 use crate::plan::{DatasetSplit, Filter};
 
 /// Where a schema lock comes from, which says what becomes of names that it does not have.
@@ -57,6 +57,11 @@ pub struct ConvertOptions {
     pub raw: RawPolicy,
     /// Whether kernel events have the stacks that other events record. Default: they do.
     pub stacks: StackPolicy,
+    /// Whether rows say in words what their event does. Default: they do not.
+    pub messages: MessagePolicy,
+    /// The language of message templates (`de-DE`), where a manifest has them in it. Default: American English, else the first of
+    /// the manifest. Files of the user are read in a language by [`load_in`](schema::load::load_in).
+    pub language: Option<String>,
     /// Whether tables have every declared column. Default: those of the events present.
     pub all_columns: bool,
     /// How many datasets a provider's events become. Default: one.
@@ -120,6 +125,8 @@ impl ConvertOptions {
             anchor: ClockAnchor::default(),
             raw: RawPolicy::default(),
             stacks: StackPolicy::default(),
+            messages: MessagePolicy::default(),
+            language: None,
             all_columns: false,
             layout: DatasetSplit::default(),
             schemas: Arc::default(),
@@ -211,6 +218,18 @@ impl ConvertOptions {
     #[must_use]
     pub fn stacks(self, stacks: StackPolicy) -> Self {
         ConvertOptions { stacks, ..self }
+    }
+
+    /// Chooses whether rows say in words what their event does.
+    #[must_use]
+    pub fn messages(self, messages: MessagePolicy) -> Self {
+        ConvertOptions { messages, ..self }
+    }
+
+    /// Chooses the language of message templates.
+    #[must_use]
+    pub fn language(self, language: Option<String>) -> Self {
+        ConvertOptions { language, ..self }
     }
 
     /// Gives tables every declared column, not only those of the events present.

@@ -38,6 +38,22 @@ words! { StackPolicy {
     Keep = "keep": "They stay StackWalk rows alone",
 } }
 
+/// Whether rows say in words what their event does (`--messages`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MessagePolicy {
+    /// They do not; the catalog has the templates.
+    #[default]
+    None,
+    /// They do, where a template is known.
+    Text,
+}
+
+words! { MessagePolicy {
+    None = "none": "Nothing: `catalog` has the template of each event",
+    Text = "text": "In `rendered_message`, where a template is known",
+} }
+
 /// Which payload columns a table has (`--columns`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Columns {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::checks::{FailOn, LockMode};
 use super::options::ConvertOptions;
-use super::policies::Columns;
+use super::policies::{Columns, MessagePolicy};
 use crate::plan::filter::{Keywords, NumberSet, Processes, parse_keywords, parse_level, parse_processes};
 
 /// An option of a conversion.
@@ -151,6 +151,21 @@ pub const COLUMNS: SettingGroup<ConvertOptions> = SettingGroup {
         word!("raw", "WHEN", Files, raw).help("When the raw payload of an event is written too"),
         word!("stacks", "WHAT", Files, stacks)
             .help("What becomes of the stacks of kernel events, which events of their own record"),
+        Row::word("messages", "WHAT", words::<MessagePolicy>, |options, word| {
+            options.messages = of_word(word)?;
+            Ok(())
+        })
+        .help("What rows have of the message of their event, as Event Viewer shows it")
+        .default(|options| Some(options.messages.word().to_owned()))
+        .recorded(Recorded::Files, |options| {
+            (options.messages != MessagePolicy::default()).then(|| options.messages.word().into())
+        }),
+        Row::text("language", "TAG", |options, text| {
+            options.language = Some(parse_language(text)?);
+            Ok(())
+        })
+        .help("Language of messages, such as de-DE, where a manifest has several [default: en-US, else the first]")
+        .recorded(Recorded::Files, |options| options.language.clone().map(Value::from)),
         word!("integers", "HOW", Files, types.integers).help("How numbers are written"),
         word!("guid", "HOW", Files, types.guid).help("How GUIDs are written"),
         word!("timestamps", "UNIT", Files, types.timestamps).help("Unit of timestamp columns"),
@@ -301,6 +316,15 @@ fn add_processes(options: &mut ConvertOptions, text: &str) -> Result<(), String>
 
 fn columns(options: &ConvertOptions) -> Columns {
     if options.all_columns { Columns::Declared } else { Columns::Present }
+}
+
+/// The longest tag of a language that BCP 47 asks programs to take, in characters.
+const MAX_LANGUAGE: usize = 35;
+
+fn parse_language(text: &str) -> Result<String, String> {
+    let is_part = |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|c| c.is_ascii_alphanumeric());
+    let is_tag = text.len() <= MAX_LANGUAGE && text.split('-').all(is_part);
+    is_tag.then(|| text.to_owned()).ok_or_else(|| "expected the tag of a language, such as de-DE".to_owned())
 }
 
 /// The fewest rows at which a row group may be closed.

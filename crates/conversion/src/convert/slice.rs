@@ -13,7 +13,7 @@ use etl::event::{Event, EventIdentity, FileContext, RawEvent};
 
 use super::attribution::{EventAttribution, MatchingNames, Selection};
 use super::counts::{InputCounts, ShapeCounts};
-use super::decoders::{Decoders, ShapeDecoder};
+use super::decoders::{Decoders, ShapeDecoder, Words};
 use super::entry::Entry;
 use super::load::SliceMemory;
 use super::message::{MessageContext, MessageRenderer};
@@ -366,9 +366,31 @@ impl TableRows {
         TableRows { header: HeaderColumns::default(), payload }
     }
 
-    /// Decodes a payload into the next row, and adds to `weight` that of its values; `None` where nothing describes it.
+    /// Decodes a payload into the next row, with what it says in words where that is asked for, and adds to `weight` that of
+    /// its values; `None` where nothing describes it.
     #[inline]
     fn decode(
+        &mut self,
+        event: &Event<'_>,
+        shape: &ShapeDecoder,
+        clock: &SliceClock<'_>,
+        messages: &mut MessageRenderer,
+        place: &MessageContext,
+        weight: &mut u64,
+    ) -> Option<DecodeOutcome> {
+        let outcome = self.decode_payload(event, shape, clock, messages, place, weight);
+        match (&shape.words, &outcome) {
+            (Words::Template(words), Some(DecodeOutcome { status, .. })) if *status != Status::Error => {
+                messages.put_in_words(words, event.payload, &mut self.header, weight);
+            }
+            (Words::Message, Some(_)) if !event.items_damaged => messages.repeat(&mut self.header, weight),
+            _ => {}
+        }
+        outcome
+    }
+
+    #[inline]
+    fn decode_payload(
         &mut self,
         event: &Event<'_>,
         shape: &ShapeDecoder,

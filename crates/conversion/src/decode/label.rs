@@ -13,9 +13,20 @@ const CUT: &str = "…";
 ///
 /// Bits: the names of all entries whose bits are set, then the bits without a name in hexadecimal, joined with `|`.
 pub(super) fn push(map: &ValueMap, value: u64, out: &mut Vec<u8>) -> bool {
+    push_joined(map, value, "|", out)
+}
+
+/// The same as a message has it: names of bits are parted by ` | `, and bits none of which has a name have none together.
+pub(super) fn push_in_words(map: &ValueMap, value: u64, out: &mut Vec<u8>) -> bool {
+    let is_set = |(bits, _): (u64, &str)| bits != 0 && value & bits == bits;
+    let is_named = map.kind == MapKind::Values || value == 0 || map.distinct().any(is_set);
+    is_named && push_joined(map, value, " | ", out)
+}
+
+fn push_joined(map: &ValueMap, value: u64, separator: &str, out: &mut Vec<u8>) -> bool {
     let start = out.len();
     match map.kind {
-        MapKind::Bits if value != 0 => push_bits(map, value, out),
+        MapKind::Bits if value != 0 => push_bits(map, value, separator, out),
         _ => match map.exact(value) {
             Some(name) => push_name(name, out),
             None => return false,
@@ -31,14 +42,14 @@ pub(super) fn push_status(table: CodeTable, code: u64, out: &mut Vec<u8>) -> boo
     name.inspect(|name| out.extend_from_slice(name.as_bytes())).is_some()
 }
 
-fn push_bits(map: &ValueMap, value: u64, out: &mut Vec<u8>) {
+fn push_bits(map: &ValueMap, value: u64, between: &str, out: &mut Vec<u8>) {
     let start = out.len();
     let mut unknown = value;
     let mut separator = "";
     for (bits, name) in map.distinct().filter(|(bits, _)| *bits != 0 && value & bits == *bits) {
         out.extend_from_slice(separator.as_bytes());
         push_name(name, out);
-        separator = "|";
+        separator = between;
         unknown &= !bits;
         if out.len() - start > MAX_LABEL {
             return;

@@ -130,9 +130,17 @@ fn push_code_page_1252(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// Bytes as hexadecimal digits.
 pub(super) fn push_hex(bytes: &[u8], out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    push_digits(bytes, b"0123456789abcdef", out);
+}
+
+/// The same with capital letters.
+pub(super) fn push_upper_hex(bytes: &[u8], out: &mut Vec<u8>) {
+    push_digits(bytes, b"0123456789ABCDEF", out);
+}
+
+fn push_digits(bytes: &[u8], digits: &[u8; 16], out: &mut Vec<u8>) {
     for byte in bytes {
-        out.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+        out.extend_from_slice(&[digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]]);
     }
 }
 

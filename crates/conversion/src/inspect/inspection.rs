@@ -260,7 +260,7 @@ mod tests {
             entry("Big", DecodeSource::None, 4, 20),
             entry("Big", DecodeSource::Pack, 6, 5),
         ];
-        let entries = catalog.iter().map(|(shape, table)| CatalogEntry { shape, table, schema: None });
+        let entries = catalog.iter().map(|(shape, table)| CatalogEntry { shape, table, schema: None, template: None });
         let found = InspectedDataset::all(entries.map(InspectedShape::from));
         let names: Vec<_> = found.iter().map(|provider| provider.dataset.as_str()).collect();
         assert_eq!(names, ["Big", "Small"]);

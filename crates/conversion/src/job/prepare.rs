@@ -17,7 +17,7 @@ use crate::commit::{checks, record};
 use crate::convert::ConvertOptions;
 use crate::convert::repeated;
 use crate::convert::write_options::WriteOptions;
-use crate::convert::{JobProgress, Outcome, Recording, Report, StackPolicy, Stage, Surveyed};
+use crate::convert::{JobProgress, MessagePolicy, Outcome, Recording, Report, StackPolicy, Stage, Surveyed};
 use crate::dimensions::{self, Dimensions, Owners};
 use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::stacks::{self, Stacks};
@@ -87,6 +87,8 @@ pub(super) fn plan(
         schemas: Arc::clone(&options.schemas),
         reports_new_names: options.reports_new_names(),
         filter: options.filter.clone(),
+        language: options.language.clone(),
+        renders_messages: options.messages == MessagePolicy::Text,
     };
     pool.install(|| {
         let (facts, plan) = rayon::join(

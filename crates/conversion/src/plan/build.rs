@@ -14,7 +14,7 @@ use super::options::PlanOptions;
 use super::resolve::{self, Resolution};
 use super::result::PlanResult;
 use super::tables::{self, Tables};
-use super::{doubts, field_limit, locked, mismatch};
+use super::{doubts, field_limit, locked, mismatch, templates};
 use crate::survey::{FileSurvey, Issue, Issues};
 
 /// Plans what becomes of the events of one recording, and says per input what is unusual about it, beside the issues of the
@@ -28,7 +28,9 @@ pub fn plan(
     options: &PlanOptions,
     progress: &dyn Progress,
 ) -> Result<(PlanResult, Vec<Issues>)> {
-    let TraceSchemas { eventsource, event_info, mut issues } = descriptions::descriptions(files, inputs, progress)?;
+    let language = options.language.as_deref();
+    let TraceSchemas { eventsource, event_info, mut issues } =
+        descriptions::descriptions(files, inputs, language, progress)?;
     let user = Arc::clone(&options.schemas);
     let registry = timed(progress, Step::Plan, || Registry::new(eventsource, event_info, user));
     let Resolution { shapes: mut resolved, images, issues: of_shapes } =
@@ -50,6 +52,8 @@ pub fn plan(
     others.for_each(|&shape| resolved[shape as usize].forget_layout());
     let (lists_fields, too_many) = field_limit::listed(&columns, &resolved);
     too_many.into_iter().for_each(|(input, issue)| report(input, issue));
+    let of_shapes = resolved.iter_mut().map(|shape| (shape.input, &mut shape.template));
+    templates::limit(of_shapes).into_iter().for_each(|(input, issue)| report(input, issue));
     let describer = Describer { tables: &tables, registry: &registry, images: &images };
     let described = describer.describe(resolved, &columns, &lists_fields, progress)?;
     Ok((PlanResult { tables, filter, lock_use, ..described }, issues))

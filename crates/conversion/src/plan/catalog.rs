@@ -15,6 +15,8 @@ pub struct CatalogEntry<'a> {
     pub table: &'a PlannedTable,
     /// What describes its payloads.
     pub schema: Option<&'a EventSchema>,
+    /// What its events say in words.
+    pub template: Option<&'a str>,
 }
 
 impl PlanResult {
@@ -29,6 +31,7 @@ impl PlanResult {
             shape,
             table: &self.tables[shape.table as usize],
             schema: self.schema(shape).map(|schema| &**schema),
+            template: self.template(shape).map(|template| &**template),
         }
     }
 }

@@ -87,6 +87,7 @@ fn check_shape(plan: &PlanResult, shape: &PlannedShape) -> Result<(), &'static s
     match () {
         () if is_beyond(shape.schema, plan.schemas.len()) => Err("no schema"),
         () if is_beyond(shape.message, plan.messages.len()) => Err("no message format"),
+        () if is_beyond(shape.template, plan.templates.len()) => Err("no message template"),
         () if is_beyond(shape.binding, table.columns.bindings()) => Err("no columns"),
         () if shape.binding.is_some() && shape.schema.is_none() => Err("columns without a schema"),
         () => Ok(()),

@@ -265,6 +265,7 @@ mod tests {
             trust,
             declaring_source: DeclaringSource::Pack,
             numbers: EventNumbers::default(),
+            message: None,
         }
     }
 

@@ -25,12 +25,13 @@ struct Fate {
     table: u32,
     schema: Option<u32>,
     message: Option<u32>,
+    template: Option<u32>,
     binding: Option<u32>,
     lists_fields: bool,
 }
 
 impl Describer<'_> {
-    /// The shapes of a plan, its schemas and its message formats. `columns` and `lists_fields` are by number of the shape.
+    /// The shapes of a plan, its schemas, its message formats and its templates. `columns` and `lists_fields` are by number of the shape.
     ///
     /// # Errors
     /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
@@ -41,7 +42,7 @@ impl Describer<'_> {
         lists_fields: &[bool],
         progress: &dyn Progress,
     ) -> Result<PlanResult> {
-        let (mut schemas, mut messages) = (SharedList::new(), SharedList::new());
+        let (mut schemas, mut messages, mut templates) = (SharedList::new(), SharedList::new(), SharedList::new());
         let fates = timed(progress, Step::Plan, || {
             let decided = table_of(self.tables, shapes.len()).into_iter().zip(columns).zip(lists_fields);
             let fate =
@@ -49,6 +50,7 @@ impl Describer<'_> {
                     table,
                     schema: shape.choice.as_ref().map(|choice| schemas.add(&choice.candidate.schema)),
                     message: shape.message.as_ref().map(|message| messages.add(message)),
+                    template: shape.template.as_ref().map(|template| templates.add(template)),
                     binding: columns.map(|columns| columns.binding),
                     lists_fields,
                 };
@@ -59,7 +61,8 @@ impl Describer<'_> {
             Ok(timed(progress, Step::Schema, || self.shape(shape, &fate)))
         };
         let shapes = shapes.into_par_iter().zip(fates).map(shape).collect::<Result<_>>()?;
-        Ok(PlanResult { shapes, schemas: schemas.finish(), messages: messages.finish(), ..PlanResult::default() })
+        let (schemas, messages, templates) = (schemas.finish(), messages.finish(), templates.finish());
+        Ok(PlanResult { shapes, schemas, messages, templates, ..PlanResult::default() })
     }
 
     fn shape(&self, shape: Resolved, fate: &Fate) -> PlannedShape {
@@ -90,6 +93,7 @@ impl Describer<'_> {
             fix_hint,
             lists_fields: fate.lists_fields,
             message: fate.message,
+            template: fate.template,
             events: shape.events,
             first_ns: shape.first_ns,
             last_ns: shape.last_ns,

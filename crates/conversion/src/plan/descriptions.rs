@@ -34,12 +34,17 @@ pub struct TraceSchemas {
 
 /// Reads every description of a recording, file by file. The chunks of a manifest come in the order of time, so that
 /// payloads are brought into that order: a file's all together, or where they are more than 32 MiB, in windows of that
-/// many in file order.
+/// many in file order. `language` is that of messages, where a manifest has them in it.
 ///
 /// # Errors
 /// When a file cannot be read; of the kind `Interrupted` when the caller asked to stop.
-pub fn descriptions(files: &[FileSurvey], inputs: &Inputs, progress: &dyn Progress) -> Result<TraceSchemas> {
-    let mut collector = Collector::new(files.len());
+pub fn descriptions(
+    files: &[FileSurvey],
+    inputs: &Inputs,
+    language: Option<&str>,
+    progress: &dyn Progress,
+) -> Result<TraceSchemas> {
+    let mut collector = Collector::new(files.len(), language);
     let payloads = ChunkPayloads::default();
     for (file, id) in files.iter().zip((0..).map(InputId)) {
         let read = |raw: &RawEvent<'_>| Description::of(raw, &file.rules().context, &payloads);
@@ -60,10 +65,10 @@ struct Collector {
 }
 
 impl Collector {
-    fn new(files: usize) -> Collector {
+    fn new(files: usize, language: Option<&str>) -> Collector {
         Collector {
             budget: Budget::new(MAX_KEPT_BYTES),
-            eventsource: EventSourceManifests::new(),
+            eventsource: EventSourceManifests::new().in_language(language),
             infos: EventInfoSet::new(),
             issues: vec![Issues::default(); files],
             window: Vec::new(),

@@ -45,6 +45,7 @@ mod tests {
             trust,
             declaring_source: DeclaringSource::Pack,
             numbers: EventNumbers { task: None, opcode },
+            message: None,
         }
     }
 

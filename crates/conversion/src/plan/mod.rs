@@ -39,6 +39,7 @@ mod shared_list;
 mod slice_size;
 pub mod table_filter;
 pub mod tables;
+mod templates;
 
 pub use build::plan;
 pub(crate) use by_part::{Within, by_part};

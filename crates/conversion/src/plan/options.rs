@@ -23,4 +23,8 @@ pub struct PlanOptions {
     pub reports_new_names: bool,
     /// Which events become rows.
     pub filter: Filter,
+    /// The language of message templates (`de-DE`), where a manifest has them in it.
+    pub language: Option<String>,
+    /// Whether rows say in words what their event does.
+    pub renders_messages: bool,
 }

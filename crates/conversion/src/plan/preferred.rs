@@ -70,6 +70,7 @@ mod tests {
             trust,
             declaring_source,
             numbers: EventNumbers::default(),
+            message: None,
         }
     }
 

@@ -120,6 +120,7 @@ fn shape(provider: Guid, kind: ProviderType, (id, version): (u16, u16), registry
         choice,
         unseen: choose::Unseen::default(),
         message: None,
+        template: None,
         key,
     }
 }
@@ -142,7 +143,7 @@ mod tests {
             data(0, fields[0]),
             data(1, fields[1])
         );
-        SchemaFile::parse(name, text.into_bytes()).unwrap()
+        SchemaFile::parse(name, text.into_bytes(), None).unwrap()
     }
 
     fn catalog(files: Vec<SchemaFile>) -> SchemaCatalog {

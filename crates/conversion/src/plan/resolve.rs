@@ -23,6 +23,7 @@ use super::images::Images;
 use super::measure::Measures;
 use super::preferred;
 use super::samples::{Sample, Samples, Wanted};
+use super::templates;
 use crate::survey::{FileKey, FileSurvey, Issue, IssueCode, Severity, ShapeSummary, shapes};
 
 /// An event shape with its layout.
@@ -52,6 +53,8 @@ pub struct Resolved {
     pub settled_name: EventName,
     /// The format of a WPP message.
     pub message: Option<Arc<MessageFormat>>,
+    /// What the event says in words.
+    pub template: Option<Arc<str>>,
     /// Whether its payloads have no bytes, as far as samples show.
     pub is_empty: bool,
 }
@@ -226,6 +229,7 @@ fn resolve_one(
     let numbers = EventNumbers { task, opcode: Some(key.identity.opcode) };
     let choice = choice.map(|choice| event_names::named(choice, &candidates, numbers));
     let message = registry.message(&key.identity).cloned();
+    let template = templates::template(&candidates, choice.as_ref());
     let (first_ns, last_ns) = totals.range.unwrap_or_default();
     let settled_name = settled_name(&key, choice.as_ref(), &schema_provider, registry);
     Resolved {
@@ -240,6 +244,7 @@ fn resolve_one(
         choice: choice.filter(|choice| describes(choice, samples)),
         unseen,
         message,
+        template,
         is_empty: samples.iter().all(|sample| sample.payload.is_empty()),
         key,
     }
@@ -298,7 +303,7 @@ impl Resolved {
 
     /// Forgets how its events are decoded.
     pub fn forget_layout(&mut self) {
-        (self.choice, self.message, self.candidates) = (None, None, 0);
+        (self.choice, self.message, self.template, self.candidates) = (None, None, None, 0);
     }
 }
 

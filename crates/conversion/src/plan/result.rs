@@ -26,6 +26,8 @@ pub struct PlanResult {
     /// The formats of WPP messages, each once.
     #[serde(with = "shared_serde::messages")]
     pub messages: Vec<Arc<MessageFormat>>,
+    /// What events say in words, each text once.
+    pub templates: Vec<Arc<str>>,
     /// The tables.
     pub tables: Vec<PlannedTable>,
     /// What keeps events from becoming rows; `None` where all of them do.
@@ -49,6 +51,8 @@ pub struct PlannedShape {
     pub is_refused: bool,
     /// Index of the format of a WPP message.
     pub message: Option<u32>,
+    /// Index of what the event says in words.
+    pub template: Option<u32>,
     /// The name people know the event by.
     pub event_name: ShapeName,
     /// The opcode's name, where its schema has none.
@@ -120,6 +124,11 @@ impl PlanResult {
     pub fn message(&self, shape: &PlannedShape) -> Option<&Arc<MessageFormat>> {
         self.messages.get(shape.message? as usize)
     }
+
+    /// What the events of a shape say in words, with insertions for their fields.
+    pub fn template(&self, shape: &PlannedShape) -> Option<&Arc<str>> {
+        self.templates.get(shape.template? as usize)
+    }
 }
 
 impl PlannedShape {
@@ -132,6 +141,7 @@ impl PlannedShape {
             binding: None,
             is_refused: false,
             message: None,
+            template: None,
             event_name: ShapeName::Declared,
             opcode_name: None,
             decode_source,
@@ -148,6 +158,11 @@ impl PlannedShape {
 }
 
 impl PlannedTable {
+    /// Whether its rows say in words what their event does.
+    pub fn renders_messages(&self) -> bool {
+        self.header.contains(&HeaderColumn::RenderedMessage)
+    }
+
     /// Whether its rows say themselves which events they are, because their shapes do not, and are not decoded.
     pub fn is_other(&self) -> bool {
         self.header.contains(&HeaderColumn::ProviderId)

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// Numbers schemas or message formats in the order in which they are added.
+/// Numbers schemas, message formats or templates in the order in which they are added.
 #[derive(Debug)]
-pub(super) struct SharedList<T> {
+pub(super) struct SharedList<T: ?Sized> {
     items: Vec<Arc<T>>,
     /// By address: tens of thousands of shapes may share one with as many fields, which are compared once. The list keeps
     /// what stands at these addresses.
@@ -14,7 +14,7 @@ pub(super) struct SharedList<T> {
     by_value: HashMap<Arc<T>, u32>,
 }
 
-impl<T: Eq + Hash> SharedList<T> {
+impl<T: Eq + Hash + ?Sized> SharedList<T> {
     pub(super) fn new() -> Self {
         SharedList { items: Vec::new(), by_address: HashMap::new(), by_value: HashMap::new() }
     }

@@ -72,7 +72,7 @@ pub fn tables(
     let mut columns: Vec<Option<ShapeColumns>> = shapes.iter().map(|_| None).collect();
     let tables = datasets.into_iter().zip(settled).map(|(dataset, settled)| {
         settled.shapes.iter().for_each(|&(shape, found)| columns[shape as usize] = Some(found));
-        table(dataset, settled, shapes)
+        table(dataset, settled, shapes, options)
     });
     let tables: Vec<PlannedTable> = tables.collect();
     let unusual = |table: &PlannedTable| {
@@ -171,20 +171,20 @@ struct Settled {
 }
 
 /// The table of a group.
-fn table(dataset: Dataset, settled: Settled, shapes: &[Resolved]) -> PlannedTable {
+fn table(dataset: Dataset, settled: Settled, shapes: &[Resolved], options: &PlanOptions) -> PlannedTable {
     PlannedTable {
         dataset: dataset.folder,
         provider_id: dataset.key.provider(),
         provider_name: dataset.provider_name,
-        header: header_columns(dataset.key, &dataset.members, shapes),
+        header: header_columns(dataset.key, &dataset.members, shapes, options),
         columns: settled.columns,
         left_out: settled.left_out,
         shapes: dataset.members,
     }
 }
 
-fn header_columns(key: DatasetKey, members: &[u32], shapes: &[Resolved]) -> Vec<HeaderColumn> {
-    let mut columns = header::COMMON.to_vec();
+fn header_columns(key: DatasetKey, members: &[u32], shapes: &[Resolved], options: &PlanOptions) -> Vec<HeaderColumn> {
+    let mut columns = if options.renders_messages { header::with_rendered() } else { header::COMMON.to_vec() };
     if members.iter().any(|&shape| shapes[shape as usize].key.identity.family.is_instance()) {
         columns.extend(header::INSTANCE);
     }

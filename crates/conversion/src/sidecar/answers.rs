@@ -246,7 +246,7 @@ mod tests {
         schema: Option<&EventSchema>,
         passing: fn(u64) -> u64,
     ) -> Vec<String> {
-        let entries = || shapes.iter().map(|(shape, table)| CatalogEntry { shape, table, schema });
+        let entries = || shapes.iter().map(|(shape, table)| CatalogEntry { shape, table, schema, template: None });
         let rows = of_shapes(entries(), |_, entry| passing(entry.shape.events));
         assert_eq!(rows.len(), QUESTIONS.len());
         let found = rows.iter().filter(|row| row.events > 0);
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(rows(&query, Some(&schema("queryname")), |events| events), expected);
         assert_eq!(rows(&query, Some(&schema("Interface")), |events| events), [""; 0]);
         // The provider that the question needs is there: what is missing are its events.
-        let entries = || query.iter().map(|(shape, table)| CatalogEntry { shape, table, schema: None });
+        let entries = || query.iter().map(|(shape, table)| CatalogEntry { shape, table, schema: None, template: None });
         let needed = |question: &str| {
             let all = of_shapes(entries(), |_, entry| entry.shape.events);
             all.into_iter().find(|row| row.question == question).unwrap().needed.unwrap()
@@ -352,7 +352,7 @@ mod tests {
     fn of_many_events_the_most_are_named() {
         let update = |n: u64| shape("WUTraceLogging", 0, Some(&format!("Event{n:02}")), n, None);
         let shapes: Vec<_> = (1..=40).map(update).collect();
-        let entries = shapes.iter().map(|(shape, table)| CatalogEntry { shape, table, schema: None });
+        let entries = shapes.iter().map(|(shape, table)| CatalogEntry { shape, table, schema: None, template: None });
         let rows = of_shapes(entries, |_, entry| entry.shape.events);
         let row = rows.iter().find(|row| row.question == "windows_update").unwrap();
         assert_eq!((row.events, row.event_names.len()), (820, 32));

@@ -65,8 +65,10 @@ sidecar_row! {
         last_time_ns: i64,
         /// What would make undecoded rows decodable.
         fix_hint: Option<&'a str>,
+        /// What its events say in words, with `%1` for the first field; since format 5.
+        message_template: Option<&'a str> => since 5,
     }
-    weight: |row| row.metadata.map_or(0, <[u8]>::len)
+    weight: |row| row.metadata.map_or(0, <[u8]>::len) + row.message_template.map_or(0, str::len)
 }
 
 /// The rows of a recording. Where a shape has no counts, what is counted of it is NULL.
@@ -105,6 +107,7 @@ fn row<'a>(number: u32, entry: CatalogEntry<'a>, counts: Option<&ShapeCounts>) -
         first_time_ns: shape.first_ns,
         last_time_ns: shape.last_ns,
         fix_hint: shape.fix_hint.as_deref(),
+        message_template: entry.template,
     }
 }
 

@@ -201,7 +201,8 @@ mod tests {
         ];
         let of = |rows, ok_rows| ShapeCounts { rows, ok_rows, payload_bytes: 0 };
         let counts = [of(10, 0), of(30, 0), of(50, 49), of(50, 45), of(4, 0), of(5, 0), of(70, 70)];
-        let entries = || catalog.iter().map(|(shape, table)| CatalogEntry { shape, table, schema: None });
+        let entries =
+            || catalog.iter().map(|(shape, table)| CatalogEntry { shape, table, schema: None, template: None });
         let found = rank(entries(), &counts, |_| true);
         let show = |entry: &Undecoded| {
             format!("{} {:?} {} {} {:?}", entry.rows, entry.problem, entry.name, entry.fix, entry.events)

@@ -160,6 +160,11 @@ header_columns! {
         Recovered          "recovered"            Label        nullable = row.is_recovered.then_some(0_u8);
     }
 
+    /// What is beside the name of an event where it is asked for.
+    RENDERED => {
+        RenderedMessage    "rendered_message"     Text         nullable;
+    }
+
     /// What instance headers add to the table of their class.
     INSTANCE if event.instance.is_some() => {
         InstanceId         "instance_id"          Unsigned(4)  nullable = event.instance.map(|instance| instance.id);
@@ -188,6 +193,12 @@ header_columns! {
         EventProperty      "event_property"       Unsigned(2)  nullable;
         PointerSize        "pointer_size"         Unsigned(1)  nullable;
     }
+}
+
+/// [`COMMON`] with what an event says in words, beside its name.
+pub fn with_rendered() -> Vec<HeaderColumn> {
+    let rendered = |&column: &HeaderColumn| if column == HeaderColumn::EventName { RENDERED } else { &[] };
+    COMMON.iter().flat_map(|column| [*column].into_iter().chain(rendered(column).iter().copied())).collect()
 }
 
 /// What `Other` has where there are WPP messages in it.
@@ -298,7 +309,7 @@ impl<V: HeaderValue> HeaderValue for Option<V> {
 impl HeaderColumn {
     /// The column of every table with this name.
     pub fn common(name: &str) -> Option<HeaderColumn> {
-        COMMON.iter().copied().find(|column| column.name() == name)
+        COMMON.iter().chain(RENDERED).copied().find(|column| column.name() == name)
     }
 
     /// The name of the column.
@@ -418,14 +429,11 @@ pub fn element(data_type: DataType) -> Arc<Field> {
 }
 
 /// Names that no payload column may take: those of the columns that a table with payload columns can begin with, whether
-/// or not this one does or will have one day, and the partition column. Tables of messages and timed headers have no payload columns.
+/// or not this one does, and the partition column. Tables of messages and timed headers have no payload columns.
 pub fn reserved_names() -> Vec<&'static str> {
-    let columns = COMMON.iter().chain(INSTANCE);
-    columns.map(|column| column.name()).chain(PLANNED).chain(["trace"]).collect()
+    let columns = COMMON.iter().chain(RENDERED).chain(INSTANCE);
+    columns.map(|column| column.name()).chain(["trace"]).collect()
 }
-
-/// Columns that tables will have.
-const PLANNED: [&str; 1] = ["rendered_message"];
 
 #[cfg(test)]
 mod tests {

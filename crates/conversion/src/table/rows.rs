@@ -113,6 +113,11 @@ impl HeaderColumns {
         self.push_bytes(HeaderColumn::Message, text.as_bytes());
     }
 
+    /// What the event that is about to be pushed says in words.
+    pub fn push_rendered(&mut self, text: &[u8]) {
+        self.push_bytes(HeaderColumn::RenderedMessage, text);
+    }
+
     /// Takes the filled columns out, by their numbers; the memory stays for the next rows.
     pub fn take(&mut self) -> Vec<(usize, PackedColumn)> {
         self.spread();

@@ -87,12 +87,20 @@ pub struct EventSourceManifests {
     /// The first fault of each provider.
     faults: HashMap<Guid, SchemaError>,
     issues: Vec<ManifestIssue>,
+    /// The language of messages, where a manifest has them in it.
+    language: Option<String>,
 }
 
 impl EventSourceManifests {
     /// An empty collection.
     pub fn new() -> Self {
         EventSourceManifests::default()
+    }
+
+    /// The same with messages in a language (`de-DE`), where a manifest has them in it.
+    #[must_use]
+    pub fn in_language(self, language: Option<&str>) -> Self {
+        EventSourceManifests { language: language.map(str::to_owned), ..self }
     }
 
     /// Takes the payload of an event that may carry a chunk. What is kept of the manifest that it completes is taken
@@ -180,7 +188,7 @@ impl EventSourceManifests {
             self.report(Flaw::Limit, delivery, NO_ROOM);
             return None;
         }
-        let manifest = match Manifest::parse_within(text, None, &mut left) {
+        let manifest = match Manifest::parse_within(text, self.language.as_deref(), &mut left) {
             Ok(_) if left.is_spent() => {
                 self.report(Flaw::Limit, delivery, NO_ROOM);
                 return None;

@@ -24,8 +24,8 @@ impl Manifest {
     /// The longest manifest that is read, in bytes.
     pub const MAX_BYTES: usize = tree::MAX_BYTES;
 
-    /// Reads a manifest in UTF-8 or UTF-16. Messages come from the string table of `culture` (`de-DE`), else from the
-    /// one of `en-US`, else from the first.
+    /// Reads a manifest in UTF-8 or UTF-16. Messages come from the string table of `culture` (`de-DE`), else from one of its
+    /// language, else from the one of `en-US`, else from the first.
     ///
     /// # Errors
     /// When the text is no XML, even with bare `<` and `&` escaped, or is larger or more nested than manifests are. What is wrong in a single declaration is no error

@@ -25,7 +25,9 @@ impl Strings {
         let resources: Vec<Node<'_, '_>> = tree.descendants().filter(|node| tag(*node) == "resources").collect();
         let of = |wanted: &str| resources.iter().find(|node| culture_of(**node).eq_ignore_ascii_case(wanted));
         let english = of("en-US").or_else(|| of("en")).or_else(|| of("en-GB")).or_else(|| of(""));
-        let order = [culture.and_then(of), english, resources.first()];
+        // A culture of the same language, such as de-DE where de or de-AT is asked for.
+        let alike = |wanted: &str| resources.iter().find(|node| same_language(culture_of(**node), wanted));
+        let order = [culture.and_then(of), culture.and_then(alike), english, resources.first()];
         Strings {
             preferred: order.into_iter().flatten().map(|node| table(*node)).collect(),
             english: english.map(|node| table(*node)),
@@ -56,6 +58,12 @@ impl Strings {
 
 fn culture_of<'a>(node: Node<'a, '_>) -> &'a str {
     attribute(node, "culture").unwrap_or_default()
+}
+
+/// Whether two cultures are of one language: what stands before the first hyphen.
+fn same_language(one: &str, other: &str) -> bool {
+    let language = |culture: &str| culture.split('-').next().unwrap_or_default().to_ascii_lowercase();
+    !one.is_empty() && language(one) == language(other)
 }
 
 fn table(resources: Node<'_, '_>) -> Table {
@@ -93,6 +101,9 @@ mod tests {
         let nodes: Vec<_> = children(tree.root_element(), "x").collect();
         for (culture, texts) in [
             (Some("de-de"), ["Eins", "Zwei", "$(mc.7)"]),
+            (Some("DE"), ["Eins", "Zwei", "$(mc.7)"]),
+            (Some("de-AT"), ["Eins", "Zwei", "$(mc.7)"]),
+            (Some("d"), ["One ", "Zwei", "$(mc.7)"]),
             (Some("fr-FR"), ["One ", "Zwei", "$(mc.7)"]),
             (None, ["One ", "Zwei", "$(mc.7)"]),
         ] {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::argument::Argument;
 use super::origin::OriginPart;
-use super::printf::Spec;
+use crate::printf::Spec;
 
 /// A part of a message's text.
 #[derive(Clone, Debug, PartialEq, Eq)]

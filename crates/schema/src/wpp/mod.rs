@@ -6,12 +6,10 @@
 
 mod argument;
 mod compiled;
-mod digits;
 mod format;
 mod labels;
 mod message;
 mod origin;
-mod printf;
 mod render;
 mod time;
 mod value;

@@ -8,10 +8,7 @@ use super::compiled::CompiledMessage;
 use super::format::Piece;
 use super::message::MessageFormat;
 use super::time::push_unix_ns;
-
-/// Longer messages are cut, and so is a longer list of arguments: a format may insert one argument many times over, and
-/// one byte may have a long name. Arguments that are their own text never come near it.
-const MAX_TEXT_BYTES: usize = 256 << 10;
+use crate::message::MAX_TEXT_BYTES;
 
 /// What the header of a message adds to its text (`%3` to `%9`); what it does not carry stays empty.
 #[derive(Clone, Copy, Debug, Default)]
@@ -211,7 +208,7 @@ mod tests {
 
     use super::*;
     use crate::model::ValueMap;
-    use crate::wpp::printf::Spec;
+    use crate::printf::Spec;
     use crate::wpp::{Argument, MessageOrigin, Names};
 
     /// A message of some arguments.

@@ -10,12 +10,12 @@ use base::guid::Guid;
 use base::sid::Sid;
 
 use super::argument::ArgumentType;
-use super::digits::{push_decimal, push_hexadecimal, push_octet, push_signed};
 use super::labels::LabelText;
-use super::printf::{Spec, push_general};
 use super::time::{push_filetime, push_span};
+use crate::digits::{push_decimal, push_hexadecimal, push_octet, push_signed};
 use crate::model::ValueMap;
 use crate::pack::{CodeTable, Pack};
+use crate::printf::{Spec, push_general};
 use crate::text;
 
 /// What `%g` shows of a double by default.

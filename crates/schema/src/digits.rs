@@ -4,14 +4,14 @@
 const LONGEST: usize = 22;
 
 /// The digits of a number, without a sign.
-pub(super) struct Digits {
+pub(crate) struct Digits {
     text: [u8; LONGEST],
     start: usize,
 }
 
 impl Digits {
     /// In base 10.
-    pub(super) fn decimal(number: u64) -> Self {
+    pub(crate) fn decimal(number: u64) -> Self {
         let mut left = number;
         Digits::collect(|| {
             let digit = left % 10;
@@ -21,22 +21,22 @@ impl Digits {
     }
 
     /// In base 16.
-    pub(super) fn hexadecimal(number: u64) -> Self {
+    pub(crate) fn hexadecimal(number: u64) -> Self {
         Digits::of_bits(number, 4)
     }
 
     /// In base 8.
-    pub(super) fn octal(number: u64) -> Self {
+    pub(crate) fn octal(number: u64) -> Self {
         Digits::of_bits(number, 3)
     }
 
     /// With letters in upper case.
-    pub(super) fn upper(mut self) -> Self {
+    pub(crate) fn upper(mut self) -> Self {
         self.text.make_ascii_uppercase();
         self
     }
 
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         self.text.get(self.start..).and_then(|digits| std::str::from_utf8(digits).ok()).unwrap_or_default()
     }
 
@@ -66,12 +66,12 @@ impl Digits {
 }
 
 /// Appends a number in base 10.
-pub(super) fn push_decimal(number: u64, out: &mut String) {
+pub(crate) fn push_decimal(number: u64, out: &mut String) {
     out.push_str(Digits::decimal(number).as_str());
 }
 
 /// Appends a number in base 10, with its sign where it is negative.
-pub(super) fn push_signed(number: i64, out: &mut String) {
+pub(crate) fn push_signed(number: i64, out: &mut String) {
     if number < 0 {
         out.push('-');
     }
@@ -79,7 +79,7 @@ pub(super) fn push_signed(number: i64, out: &mut String) {
 }
 
 /// Appends a number in base 16 behind `0x`, with zeros before it up to so many digits.
-pub(super) fn push_hexadecimal(number: u64, digits: usize, out: &mut String) {
+pub(crate) fn push_hexadecimal(number: u64, digits: usize, out: &mut String) {
     let text = Digits::hexadecimal(number);
     out.push_str("0x");
     push_repeated('0', digits.saturating_sub(text.as_str().len()), out);
@@ -87,14 +87,14 @@ pub(super) fn push_hexadecimal(number: u64, digits: usize, out: &mut String) {
 }
 
 /// Appends a byte as two digits in base 16.
-pub(super) fn push_octet(byte: u8, out: &mut String) {
+pub(crate) fn push_octet(byte: u8, out: &mut String) {
     let digits = Digits::hexadecimal(byte.into()).upper();
     push_repeated('0', 2_usize.saturating_sub(digits.as_str().len()), out);
     out.push_str(digits.as_str());
 }
 
 /// Appends a character so many times.
-pub(super) fn push_repeated(character: char, count: usize, out: &mut String) {
+pub(crate) fn push_repeated(character: char, count: usize, out: &mut String) {
     // Without this, `extend` looks twice at a string that does not change.
     if count > 0 {
         out.extend(std::iter::repeat_n(character, count));

@@ -1,4 +1,4 @@
-//! The `printf` formats between exclamation marks.
+//! The `printf` formats between exclamation marks, in messages of WPP and of manifests.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use super::digits::{Digits, push_repeated};
 /// Wider or more precise than this is no format but damage.
 const MAX_WIDTH: u16 = 256;
 
-/// One format: `-08.3I64x`.
+/// One format of `printf`: `-08.3I64x`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "these are the five flags of printf")]
-pub(super) struct Spec {
+pub struct Spec {
     left: bool,
     plus: bool,
     blank: bool,
@@ -18,12 +18,12 @@ pub(super) struct Spec {
     zero: bool,
     width: usize,
     precision: Option<usize>,
-    pub(super) conversion: u8,
+    pub(crate) conversion: u8,
 }
 
 impl Spec {
     /// Reads a format without its percent sign; `None` when it is none.
-    pub(super) fn parse(text: &str) -> Option<Spec> {
+    pub(crate) fn parse(text: &str) -> Option<Spec> {
         let after_flags = text.trim_start_matches(['-', '+', ' ', '#', '0']);
         let flags = &text[..text.len() - after_flags.len()];
         let (width, rest) = number(after_flags)?;
@@ -48,7 +48,7 @@ impl Spec {
     }
 
     /// The format that says nothing.
-    pub(super) const PLAIN: Spec = Spec {
+    pub(crate) const PLAIN: Spec = Spec {
         left: false,
         plus: false,
         blank: false,
@@ -60,22 +60,22 @@ impl Spec {
     };
 
     /// Whether it says nothing but the conversion.
-    pub(super) fn is_bare(&self) -> bool {
+    pub(crate) fn is_bare(&self) -> bool {
         *self == Spec { conversion: self.conversion, ..Spec::PLAIN }
     }
 
     /// Whether it shows integers in base 10.
-    pub(super) fn is_decimal(&self) -> bool {
+    pub(crate) fn is_decimal(&self) -> bool {
         matches!(self.conversion, b'd' | b'i' | b'u')
     }
 
     /// Whether it shows a number as a character.
-    pub(super) fn is_character(&self) -> bool {
+    pub(crate) fn is_character(&self) -> bool {
         matches!(self.conversion, b'c' | b'C')
     }
 
     /// Appends text cut to the precision and padded to the width, both in characters.
-    pub(super) fn write_text(&self, text: &str, out: &mut String) {
+    pub fn write_text(&self, text: &str, out: &mut String) {
         let cut = match self.precision {
             Some(precision) => text.char_indices().nth(precision).map_or(text, |(end, _)| &text[..end]),
             None => text,
@@ -84,7 +84,7 @@ impl Spec {
     }
 
     /// Appends an integer of `bits` bits; `None` when the conversion is not one for integers.
-    pub(super) fn write_integer(&self, value: u64, bits: u32, out: &mut String) -> Option<()> {
+    pub fn write_integer(&self, value: u64, bits: u32, out: &mut String) -> Option<()> {
         let unsigned = if bits >= 64 { value } else { value & ((1 << bits) - 1) };
         let shift = 64 - bits.clamp(1, 64);
         let signed = (value << shift).cast_signed() >> shift;
@@ -104,7 +104,7 @@ impl Spec {
     }
 
     /// Appends a floating-point number; `None` when the conversion is not one for them.
-    pub(super) fn write_float(&self, value: f64, out: &mut String) -> Option<()> {
+    pub fn write_float(&self, value: f64, out: &mut String) -> Option<()> {
         let precision = self.precision.unwrap_or(6);
         let magnitude = value.abs();
         let mut digits = String::new();
@@ -194,7 +194,7 @@ fn exponent(text: &str) -> i32 {
 }
 
 /// `%g`: the shorter of both forms with so many significant digits, without trailing zeros unless they are kept.
-pub(super) fn push_general(value: f64, digits: usize, keep_zeros: bool, out: &mut String) {
+pub(crate) fn push_general(value: f64, digits: usize, keep_zeros: bool, out: &mut String) {
     if !value.is_finite() {
         let sign = if value.is_sign_negative() && !value.is_nan() { "-" } else { "" };
         out.push_str(sign);
