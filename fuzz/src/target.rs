@@ -219,9 +219,13 @@ pub const ALL: &[Target] = &[
     Target::new("clock", values::clock, "monotone, equal to exact arithmetic").count(200_000),
     Target::new("names", values::folder_names, "names unique and safe"),
     Target::new("texts", values::texts, "read-back equality").count(200_000),
-    Target::new("string_events", decode::string_events, "`consumes` = `decode`, arrays valid in full"),
-    Target::new("any_schema", decode::any_schema, "names unique, `consumes` = `decode`, arrays valid in full"),
-    Target::new("pack_layout", decode::pack_layout, "`consumes` = `decode`, arrays valid in full")
+    Target::new("string_events", decode::string_events, "`consumes` = `decode`, arrays valid in full, messages end"),
+    Target::new(
+        "any_schema",
+        decode::any_schema,
+        "names unique, `consumes` = `decode`, arrays valid in full, messages end",
+    ),
+    Target::new("pack_layout", decode::pack_layout, "`consumes` = `decode`, arrays valid in full, messages end")
         .form(Form::Numbered(decode::pack_layout_count)),
     Target::new("tracelogging", schemas::tracelogging, "those of any_schema").count(20_000),
     Target::new("event_info", schemas::event_info, "those of any_schema, room kept").count(20_000),

@@ -4,8 +4,9 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use arrow_array::ArrayRef;
 use columnar::columns::{ColumnBuffers, gather};
-use conversion::decode::{NoClock, PayloadColumn, Program, assign_columns};
+use conversion::decode::{MessageProgram, MessageScratch, NoClock, PayloadColumn, Program, assign_columns};
 use etl2parquet::{GuidType, IntegerType, TimestampType, TypeOptions};
+use schema::message::MAX_TEXT_BYTES;
 use schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, MapKind, Meaning, ValueMap, Wire};
 use schema::pack::{EventFacts, Pack, meanings, wire_types};
 use schema::registry;
@@ -17,7 +18,7 @@ use crate::oracle;
 /// Decodes each payload by the schema of its number, with both pointer sizes.
 ///
 /// Oracles: names unique; `consumes` = `decode`, whether columns are filled or not; arrays valid in full; equal rows for
-/// the columns as they are and for those that the schemas present need.
+/// the columns as they are and for those that the schemas present need; messages are text with an end.
 pub fn rows(schemas: &[&EventSchema], payloads: &[(usize, &[u8])], options: TypeOptions, digest: &mut Digest) {
     let table = assign_columns(schemas, &["trace", "timestamp"], options);
     oracle::unique(table.columns.iter().map(PayloadColumn::name).chain(["trace", "timestamp"]));
@@ -41,6 +42,7 @@ pub fn rows(schemas: &[&EventSchema], payloads: &[(usize, &[u8])], options: Type
             let measured = Program::measuring(schemas[number], pointer_size).consumes(payload);
             assert_eq!(outcome.status, measured, "decode: columns do not decide what fits");
             assert!(outcome.status.is_whole() || outcome.keep_payload, "decode: what is not whole is kept");
+            in_words(schemas[number], pointer_size, payload);
             row += 2;
             digest.add((outcome.status.as_str(), outcome.keep_payload, weight));
         }
@@ -53,6 +55,22 @@ pub fn rows(schemas: &[&EventSchema], payloads: &[(usize, &[u8])], options: Type
             oracle::valid_in_full(&array, row as usize);
             digest.add(array.null_count());
         }
+    }
+}
+
+/// Renders a payload under a template that is made of its own bytes, and one that inserts the first fields twice.
+fn in_words(schema: &EventSchema, pointer_size: u8, payload: &[u8]) {
+    let own = String::from_utf8_lossy(payload);
+    for template in [own.as_ref(), "%1|%2|%3!8.4s!|%1!x!%n%%1%0"] {
+        let program = MessageProgram::compile(template, Some(schema), pointer_size);
+        let mut scratch = MessageScratch::default();
+        let text = std::str::from_utf8(program.render(payload, &mut scratch)).expect("decode: a message is text");
+        assert!(text.len() <= MAX_TEXT_BYTES, "decode: a message has an end");
+        let again = program.render(payload, &mut scratch).to_vec();
+        assert!(
+            again == program.render(payload, &mut MessageScratch::default()),
+            "decode: what was before is forgotten"
+        );
     }
 }
 
