@@ -202,7 +202,7 @@ const CONTRACT: [(&str, &str); 9] = [
         "catalog",
         "shape provider_id provider_name dataset kind header_type pointer_size event_id event_version opcode \
          event_property event_name declared_name task_name opcode_name keyword_names metadata decode_source \
-         schema_origin candidates chosen_because rows ok_rows payload_bytes first_time_ns last_time_ns fix_hint",
+         schema_origin candidates chosen_because rows ok_rows payload_bytes first_time_ns last_time_ns fix_hint message_template",
     ),
     ("fields", "shape position field in_type out_type column column_type renamed_because unit description"),
     ("answers", "question answerable events event_names needed"),
