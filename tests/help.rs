@@ -92,7 +92,7 @@ fn steps() {
 }
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "",
     "convert",
     "plan",
