@@ -43,6 +43,11 @@ fn compare() {
 }
 
 #[test]
+fn describe() {
+    insta::assert_snapshot!(help(&["describe", "--help"]));
+}
+
+#[test]
 fn views() {
     insta::assert_snapshot!(help(&["views", "--help"]));
 }

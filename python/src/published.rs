@@ -12,6 +12,7 @@ use conversion::convert::JobProgress as _;
 use conversion::views::{Dialect, Extent};
 use export::{Format, Of, Request};
 use published::report::comparison::{By, TraceAmounts, amounts_of, compared};
+use published::describe::{LIMIT_BYTES, within};
 use published::report::{facts, page};
 use published::symbols::{Asked, resolve};
 use published::{PublishedTrace, statements};
@@ -68,6 +69,15 @@ pub(crate) fn views(
             Some(question) => statements.text_for(&question),
             None => statements.text(),
         })
+    })
+}
+
+/// What can be asked of traces, as the document of `describe --json`: all of it, or what its limit lets it have.
+#[pyfunction]
+pub(crate) fn describe(py: Python<'_>, traces: PathBuf, full: bool, told: Option<Py<PyAny>>) -> PyResult<String> {
+    wait(py, told, |state| {
+        let whole = pool(default_threads())?.install(|| published::describe::describe(&traces, state))?;
+        json(&if full { whole } else { within(whole, LIMIT_BYTES) })
     })
 }
 

@@ -94,6 +94,11 @@ pub(super) enum Command {
     /// What grew, what shrank, and what of that is proven.
     #[command(after_help = ENVIRONMENT)]
     Compare(Box<CompareArgs>),
+    /// Describe what can be asked of published traces
+    ///
+    /// Datasets, columns, views, counts and losses, for programs that write SQL.
+    #[command(after_help = ENVIRONMENT)]
+    Describe(DescribeArgs),
     /// Print SQL views over published traces: datasets, events, and answers such as cpu_samples and disk_io
     #[command(after_help = questions())]
     Views(ViewsArgs),
@@ -328,6 +333,19 @@ pub(super) struct ManArgs {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct DescribeArgs {
+    /// A folder with traces, or a trace (trace=NAME)
+    #[arg(value_name = "OUT")]
+    pub traces: PathBuf,
+    /// One JSON document of at most 20 kB on standard output instead of a page; see docs/describe.md
+    #[arg(long)]
+    pub json: bool,
+    /// Everything: in JSON all datasets, columns, events and views, whatever their size, and in the page all columns
+    #[arg(long)]
+    pub full: bool,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct ViewsArgs {
     /// A folder with traces, or a trace (trace=NAME)
     #[arg(value_name = "OUT")]
@@ -490,7 +508,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 300);
+        assert_eq!(options, 302);
     }
 
     /// Each option of each command with its words and default: its name is also the key of `--config`, and with

@@ -81,6 +81,11 @@ pub(super) fn json(document: &impl Serialize) -> String {
     serde_json::to_string_pretty(document).expect("numbers, texts and keys that are texts are valid JSON") + "\n"
 }
 
+/// A document as JSON on one line, as programs read it.
+pub(super) fn json_line(document: &impl Serialize) -> String {
+    serde_json::to_string(document).expect("numbers, texts and keys that are texts are valid JSON") + "\n"
+}
+
 /// Writes a page to standard output. Lines that are too wide for it go on below, indented.
 ///
 /// # Errors

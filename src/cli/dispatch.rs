@@ -14,7 +14,7 @@ use super::choices::{ColorMode, LogFormat};
 use super::help::on_a_screen;
 use super::hints::with_hint;
 use super::{
-    compare, config, console, convert, events, export, generate, inspect, log, query, refusal, report, schema, steps,
+    compare, config, console, convert, describe, events, export, generate, inspect, log, query, refusal, report, schema, steps,
     symbols, verify, views,
 };
 
@@ -42,6 +42,7 @@ pub fn run() -> ExitCode {
         Command::Compare(args) => compare::run(args),
         Command::Symbols(args) => symbols::run(args),
         Command::Query(args) => query::run(args),
+        Command::Describe(args) => describe::run(args),
         Command::Views(args) => views::run(args),
         Command::Export(args) => export::run(args),
         Command::Schema(command) => schema::run(command),

@@ -4,7 +4,7 @@ use batch::Asked;
 use clap::Command;
 
 /// Options that `-h` shows.
-const OFTEN: [&str; 20] = [
+const OFTEN: [&str; 21] = [
     "output",
     "if-exists",
     "provider",
@@ -12,6 +12,7 @@ const OFTEN: [&str; 20] = [
     "to",
     "schemas",
     "json",
+    "full",
     "dry-run",
     "quick",
     "open",

@@ -8,6 +8,7 @@
 //!     ├──► schema ──► what is known ──► page or JSON
 //!     ├──► verify ──► findings ──► lines or JSON
 //!     ├──► report ──► facts ──► a page of HTML
+//!     ├──► describe ──► what can be asked ──► JSON or page
 //!     ├──► views ──► a script of SQL
 //!     ├──► export ──► a file for a viewer
 //!     └──► query ──► the script and a question ──► duckdb
@@ -25,6 +26,7 @@ mod config;
 mod console;
 mod convert;
 mod datasets;
+mod describe;
 mod dispatch;
 mod events;
 mod expected;

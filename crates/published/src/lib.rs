@@ -1,11 +1,12 @@
 //! Published traces, read again: what their files say of themselves, and whether the files of many traces read as one table;
 //! whether they are still what was published ([`verify`]), what the addresses of their stacks lie in ([`frames`]), and a page about
-//! each ([`report`]).
+//! each ([`report`]); and what can be asked of them ([`describe`](mod@describe)).
 
 mod beside;
 pub mod binding;
 mod columns;
 mod compare;
+pub mod describe;
 mod details;
 mod event;
 mod footer;

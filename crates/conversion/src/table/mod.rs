@@ -10,7 +10,7 @@ mod rows;
 mod stack_id;
 
 pub use cutter::{CompletedRowGroup, OPEN_WEIGHT, RowGroupCutter};
-pub use header::HeaderColumn;
+pub use header::{COMMON, HeaderColumn};
 pub use layout::{ShapeConstants, TableColumns};
 pub use row::{RowContext, RowStatus, Stack};
 pub use row_group::{Chunk, RowGroup};

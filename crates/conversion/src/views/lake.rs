@@ -69,7 +69,7 @@ impl LakeTable {
     }
 
     /// Names and types of columns as they stand in files; those that some files have alone come after those of earlier files.
-    pub(super) fn columns(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn columns(&self) -> impl Iterator<Item = (&str, &str)> {
         self.order.iter().filter_map(|name| self.column(name))
     }
 
@@ -86,6 +86,21 @@ impl LakeTable {
         let mut own: Vec<_> = own.map(|(_, (kind, number, name))| (*number, &**name, &**kind)).collect();
         own.sort_unstable();
         own.into_iter().map(|(_, name, kind)| (name, kind)).collect()
+    }
+
+    /// Names and types of columns as they stand in files, each structure followed by its members, which are called by their paths.
+    pub fn columns_and_members(&self) -> Vec<(String, &str)> {
+        let mut waiting: Vec<(String, &str)> = self.columns().map(|(name, kind)| (name.to_owned(), kind)).collect();
+        waiting.reverse();
+        let mut found = Vec::new();
+        while let Some((path, kind)) = waiting.pop() {
+            if kind.contains("STRUCT") {
+                let members = self.members_of(&path).into_iter().rev();
+                waiting.extend(members.map(|(name, kind)| (format!("{path}.{name}"), kind)));
+            }
+            found.push((path, kind));
+        }
+        found
     }
 
     /// The type of a member of a structure, by the names of the column and the member with a dot between, ignoring case.

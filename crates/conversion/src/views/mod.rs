@@ -6,9 +6,11 @@
 
 mod answers;
 mod dialect;
+mod emptiness;
 mod events;
 mod functions;
 mod lake;
+mod meanings;
 mod naming;
 mod questions;
 mod script;
@@ -20,6 +22,8 @@ mod template;
 pub use dialect::{Dialect, Traces};
 pub use events::Events;
 pub use lake::{Lake, LakeTable};
+pub use meanings::{Meaning, ViewColumn, ViewMeaning, common_meaning, view_meanings};
+pub use naming::view_of as view_name;
 pub use questions::{Evidence, QUESTIONS, Question, to_record};
 pub use script::{Extent, Script};
 pub use source::{common, is_asked};

@@ -11,7 +11,7 @@ const EVENTS: &str = "_events";
 
 /// The view of a table: its name, and where that of a dataset is an answer's, the name and `_events`, as often as it takes for
 /// one that nothing else has. Engines ignore case. A dataset `sidecar` is among them, or its events would be tables there.
-pub(super) fn view_of(lake: &Lake, table: &LakeTable) -> String {
+pub fn view_of(lake: &Lake, table: &LakeTable) -> String {
     let mut name = table.name().to_owned();
     if table.is_event() && is_kept(&name) {
         while is_kept(&name) || lake.table(&name).is_some() {

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use super::answers::{ANSWERS, Answer, COVERAGE};
 use super::dialect::{Dialect, Traces};
+use super::emptiness::is_empty;
 use super::functions::functions;
 use super::lake::{Lake, LakeEvent, LakeTable};
 use super::naming::{MISSING, view_of};
@@ -147,25 +148,11 @@ impl Script<'_> {
         without_rows: &mut HashSet<&'static str>,
     ) -> Cow<'static, str> {
         let Answer { name, template, .. } = answer;
-        if self.is_empty(template, without_rows) {
+        if is_empty(template, self.lake, self.beside, without_rows) {
             without_rows.insert(name);
             return empty.into();
         }
         format!("{}{}{};\n", template.comment, self.dialect.view(name), self.filled(template)).into()
-    }
-
-    /// Whether nothing is there that rows could be made of.
-    fn is_empty(&self, template: &Template<'_>, without_rows: &HashSet<&str>) -> bool {
-        let mut beside =
-            template.parts.iter().filter_map(|part| if let Part::Beside(it) = part { Some(it) } else { None });
-        if let Some(pattern) = beside.next() {
-            return !self.beside.contains(pattern);
-        }
-        let tables = template.sources().filter(|source| source.events.is_some());
-        let mut of_tables = tables.map(|source| self.lake.table(source.table).is_none()).peekable();
-        let mut of_views = template.views().map(|view| without_rows.contains(view)).peekable();
-        let is_made_of_any = of_tables.peek().is_some() || of_views.peek().is_some();
-        is_made_of_any && of_tables.chain(of_views).all(|is_empty| is_empty)
     }
 
     /// The share of streams that is known intact.
