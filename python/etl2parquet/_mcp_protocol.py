@@ -70,6 +70,7 @@ class Server:
     output: IO[str]
     _waiting: queue.Queue[dict[str, Any] | None] = field(default_factory=queue.Queue)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _pending: set[Any] = field(default_factory=set)
     _cancelled: set[Any] = field(default_factory=set)
     _current: Any = None
 
@@ -78,7 +79,7 @@ class Server:
         worker = threading.Thread(target=self._work, name="requests", daemon=True)
         worker.start()
         try:
-            while line := lines.readline(LONGEST_LINE):
+            while worker.is_alive() and (line := lines.readline(LONGEST_LINE)):
                 self._take(line, lines)
         finally:
             self._waiting.put(None)
@@ -102,6 +103,8 @@ class Server:
         elif message.get("method") == "notifications/cancelled":
             self._cancel(message)
         elif isinstance(message.get("method"), str) and _is_id(message.get("id")):
+            with self._lock:
+                self._pending.add(message["id"])
             self._waiting.put(message)
         elif "method" in message and "id" in message:
             self._send(_failure(None, ProtocolError(INVALID_REQUEST, "a request has a method and an id, which is a number or a text")))
@@ -113,9 +116,12 @@ class Server:
         if not _is_id(request):
             return
         with self._lock:
-            self._cancelled.add(request)
-            if self._current == request:
-                self.offer.interrupt()
+            is_pending = request in self._pending
+            if is_pending:
+                self._cancelled.add(request)
+            is_current = is_pending and self._current == request
+        if is_current:
+            self.offer.interrupt()
 
     def _work(self) -> None:
         while (request := self._waiting.get()) is not None:
@@ -128,6 +134,7 @@ class Server:
                 self._current = None
                 is_cancelled = number in self._cancelled
                 self._cancelled.discard(number)
+                self._pending.discard(number)
             # Who has cancelled a request waits for no answer.
             if answer is not None and not is_cancelled:
                 self._send(answer)

@@ -95,7 +95,11 @@ class Traces:
             raise ProtocolError(INVALID_PARAMS, f"there is no tool {tool}")
         try:
             return _content(self._called(tool, _checked(tool, arguments)))
-        except (Error, *_errors_of_duckdb()) as error:
+        except Error as error:
+            return _content(self._reason(error), is_error=True)
+        except Exception as error:
+            if not _is_of_duckdb(error):
+                raise
             return _content(self._reason(error), is_error=True)
 
     def _called(self, tool: str, arguments: Mapping[str, Any]) -> str:
@@ -134,6 +138,8 @@ class Traces:
         dataset, _, event = found.partition("/")
         is_event = bool(event) and dataset != "sidecar"
         known, about = self._meanings(dataset if is_event else found)
+        if is_event:
+            about = {"rows": next((one["rows"] for one in about.get("events", []) if one["event"] == event), 0)}
         columns = [{"name": column, "type": kind, **known.get(column.casefold(), {})} for column, kind in self._reader.columns(found)]
         return {"view": found, **about, "columns": columns}
 
@@ -141,10 +147,10 @@ class Traces:
         """Units and meanings of columns of a view, and what else is said of it."""
         views = {one["view"]: one for one in self._whole["views"]}
         datasets = {one.get("view", one["dataset"]): one for one in self._whole["datasets"]}
+        kept: tuple[str, ...] = ("rows", "events")
+        listed, shared = datasets.get(view, {}), self._whole["common_columns"]
         if view in views:
             listed, shared, kept = views[view], self._whole["view_columns"], ("meaning", "answerable", "events", "needed")
-        else:
-            listed, shared, kept = datasets.get(view, {}), self._whole["common_columns"], ("rows", "events")
         of_trace = [one for one in self._whole["view_columns"] if one["name"] == "trace"]
         known: dict[str, dict[str, str]] = {}
         if view in views or view in datasets or view == "all_events":
@@ -164,12 +170,11 @@ class Traces:
         return "\n".join(lines)
 
 
-def _errors_of_duckdb() -> tuple[type[Exception], ...]:
-    try:
-        import duckdb
-    except ImportError:
-        return (ImportError,)
-    return (duckdb.Error,)
+def _is_of_duckdb(error: Exception) -> bool:
+    """Whether DuckDB refuses a question, or has failed to answer it."""
+    import duckdb
+
+    return isinstance(error, duckdb.Error)
 
 
 def _checked(tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -181,9 +186,10 @@ def _checked(tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     for name, value in arguments.items():
         if name not in properties:
             raise UsageError(f"{tool} has no argument {name}")
-        kind = {"string": str, "integer": int}[properties[name]["type"]]
-        if not isinstance(value, kind) or isinstance(value, bool) or (kind is int and value < 1):
-            raise UsageError(f"expected {'a text' if kind is str else 'a number from 1 on'} as {name}, found {value!r}")
+        is_text = properties[name]["type"] == "string"
+        is_good = isinstance(value, str) if is_text else isinstance(value, int) and not isinstance(value, bool) and value > 0
+        if not is_good:
+            raise UsageError(f"expected {'a text' if is_text else 'a number from 1 on'} as {name}, found {value!r}")
     return arguments
 
 

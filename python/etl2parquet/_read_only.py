@@ -15,13 +15,13 @@ import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _native
 from ._errors import UsageError
 
-if TYPE_CHECKING:
-    import duckdb
+#: Semicolons at the end of a question, or in comments behind it, that are looked at.
+SEMICOLONS = 4
 
 #: Names that are suggested in the place of one that is not there.
 SUGGESTED = 5
@@ -58,9 +58,11 @@ class ReadOnly:
         self.limits = limits
         # No setting of the user's comes in, and no variable of Python is a table.
         self._connection = duckdb.connect(config={"autoinstall_known_extensions": "false", "python_enable_replacements": "false"})
+        # What answers a question, and can be interrupted.
+        self._cursor: Any = None
         with contextlib.suppress(duckdb.Error):
             # Without the extension that knows time zones, times are in UTC anyway.
-            self._connection.execute("SET TimeZone = 'UTC'")
+            self._connection.execute("SET GLOBAL TimeZone = 'UTC'")
         self._connection.execute(_native.views(path, False, True, None))
         self._lock(path)
 
@@ -81,46 +83,47 @@ class ReadOnly:
 
     def interrupt(self) -> None:
         """Ends what another thread asks."""
-        self._connection.interrupt()
+        if (cursor := self._cursor) is not None:
+            cursor.interrupt()
 
     def ask(self, question: str, rows: int | None = None) -> Answer:
         """The answer to a SELECT, of at most so many rows."""
         most = self.limits.rows if rows is None else max(0, min(rows, self.limits.rows))
-        with self._asking():
-            relation = self._connection.sql(self._checked(question))
-            columns = tuple((name, str(kind).strip('"')) for name, kind in zip(relation.columns, relation.types, strict=True))
-            found = relation.limit(most + 1).project("to_json(COLUMNS(*))")
-            return self._within(columns, found, most)
+        with self._asking() as cursor:
+            select = _select(cursor, question)
+            columns = _columns(cursor.sql(select))
+            cursor.execute(f"SELECT to_json(COLUMNS(*)) FROM (\n{select}\n) LIMIT {most + 1}")
+            return self._within(columns, cursor, most)
 
-    def _within(self, columns: tuple[tuple[str, str], ...], found: duckdb.DuckDBPyRelation, most: int) -> Answer:
+    def _within(self, columns: tuple[tuple[str, str], ...], cursor: Any, most: int) -> Answer:
         rows: list[tuple[Any, ...]] = []
         left = self.limits.bytes
-        while row := found.fetchone():
+        while row := cursor.fetchone():
             left -= sum(len(value.encode()) if value is not None else 4 for value in row) + len(row)
             if left < 0:
-                return Answer(columns, tuple(rows), f"the answer is cut behind {len(rows)} rows: all of it has more than {self.limits.bytes} bytes")
+                reason = f"cut behind {len(rows)} rows: with the next one the answer has more than {self.limits.bytes} bytes"
+                return Answer(columns, tuple(rows), reason)
             if len(rows) == most:
-                return Answer(columns, tuple(rows), f"the answer is cut behind {most} rows: there are more")
+                return Answer(columns, tuple(rows), f"cut behind {most} rows: there are more")
             rows.append(tuple(None if value is None else json.loads(value, parse_constant=str) for value in row))
         return Answer(columns, tuple(rows), None)
 
     def plan(self, question: str) -> str:
         """How DuckDB would answer a SELECT, without asking it."""
-        with self._asking():
-            found = self._connection.execute("EXPLAIN " + self._checked(question).query).fetchall()
+        with self._asking() as cursor:
+            found = cursor.execute("EXPLAIN " + _select(cursor, question)).fetchall()
         return "\n".join(text for _, text in found)
 
     def columns(self, view: str) -> tuple[tuple[str, str], ...]:
         """Names and types of the columns of a view."""
-        with self._asking():
+        with self._asking() as cursor:
             quoted = '"' + view.replace('"', '""') + '"'
-            relation = self._connection.sql(f"FROM {quoted}")
-            return tuple((name, str(kind).strip('"')) for name, kind in zip(relation.columns, relation.types, strict=True))
+            return _columns(cursor.sql(f"FROM {quoted}"))
 
     def names(self) -> tuple[str, ...]:
         """The names of all views."""
-        with self._asking():
-            found = self._connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1").fetchall()
+        with self._asking() as cursor:
+            found = cursor.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1").fetchall()
         return tuple(name for (name,) in found)
 
     def suggestions(self, reason: str) -> tuple[str, ...]:
@@ -128,34 +131,63 @@ class ReadOnly:
         if found := _MISSING_TABLE.search(reason):
             return close(found[1], self.names())
         if found := _MISSING_COLUMN.search(reason):
-            with self._asking():
-                all_columns = self._connection.execute(
+            with self._asking() as cursor:
+                all_columns = cursor.execute(
                     "SELECT column_name, min(table_name) FROM duckdb_columns() WHERE NOT internal AND table_name NOT LIKE '%/%' GROUP BY ALL"
                 ).fetchall()
             views = dict(all_columns)
             return tuple(f"{name} (of {views[name]})" for name in close(found[1] or found[2], tuple(views)))
         return ()
 
-    def _checked(self, question: str) -> duckdb.Statement:
-        """The one statement that a question is."""
-        statements = self._connection.extract_statements(question)
-        if [statement.type.name for statement in statements] != ["SELECT"]:
-            kinds = ", ".join(statement.type.name for statement in statements) or "nothing"
-            raise UsageError(f"expected one SELECT, found {kinds}", hint="PIVOT stands behind FROM; nothing is changed here")
-        return statements[0]
-
     @contextlib.contextmanager
-    def _asking(self) -> Iterator[None]:
-        """A transaction that only reads, for as long as a question may take."""
-        timer = threading.Timer(self.limits.seconds, self.interrupt)
-        timer.daemon = True
-        self._connection.execute("BEGIN TRANSACTION READ ONLY")
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
-            self._connection.execute("ROLLBACK")
+    def _asking(self) -> Iterator[Any]:
+        """A cursor in a transaction that only reads, for as long as a question may take."""
+        with contextlib.closing(self._connection.cursor()) as cursor:
+            timer = threading.Timer(self.limits.seconds, cursor.interrupt)
+            timer.daemon = True
+            cursor.execute("BEGIN TRANSACTION READ ONLY")
+            self._cursor = cursor
+            timer.start()
+            try:
+                yield cursor
+            finally:
+                timer.cancel()
+                self._cursor = None
+
+
+def _select(cursor: Any, question: str) -> str:
+    """The one SELECT that a question is, without a semicolon at its end, so that it can stand in brackets."""
+    kinds = _kinds(cursor, question)
+    if kinds != ["SELECT"]:
+        hint = "PIVOT stands behind FROM; nothing is changed here"
+        raise UsageError(f"expected one SELECT, found {', '.join(kinds) or 'nothing'}", hint=hint)
+    # Behind the last semicolon may be comments; one that is in a text, or in a comment, ends nothing.
+    at = len(question)
+    for _ in range(SEMICOLONS):
+        at = question.rfind(";", 0, at)
+        if at < 0:
+            return question
+        if _ends(cursor, question, at):
+            return question[:at]
+    return question
+
+
+def _ends(cursor: Any, question: str, at: int) -> bool:
+    import duckdb
+
+    try:
+        return _kinds(cursor, question[:at]) == ["SELECT"] and _kinds(cursor, question[at + 1 :]) == []
+    except duckdb.Error:
+        return False
+
+
+def _kinds(cursor: Any, question: str) -> list[str]:
+    return [statement.type.name for statement in cursor.extract_statements(question)]
+
+
+def _columns(relation: Any) -> tuple[tuple[str, str], ...]:
+    """Names and types of columns."""
+    return tuple((name, str(kind).strip('"')) for name, kind in zip(relation.columns, relation.types))
 
 
 def close(name: str, known: tuple[str, ...]) -> tuple[str, ...]:

@@ -94,12 +94,15 @@ pub(super) enum Command {
     /// What grew, what shrank, and what of that is proven.
     #[command(after_help = ENVIRONMENT)]
     Compare(Box<CompareArgs>),
-    /// Describe what can be asked of published traces
+    /// Describe published traces for programs that ask them
     ///
-    /// Datasets, columns, views, counts and losses, for programs that write SQL.
+    /// Datasets and views with columns, types, units and meanings, counts of rows, the span of time, and losses: what a program, or a
+    /// language model, needs to know before it writes SQL.
     #[command(after_help = ENVIRONMENT)]
     Describe(DescribeArgs),
-    /// Print SQL views over published traces: datasets, events, and answers such as cpu_samples and disk_io
+    /// Print SQL views over published traces for DuckDB or Spark
+    ///
+    /// Datasets, events, and answers such as cpu_samples and disk_io.
     #[command(after_help = questions())]
     Views(ViewsArgs),
     /// Name the functions of stacks, from PDBs in local folders
