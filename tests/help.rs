@@ -97,7 +97,7 @@ fn steps() {
 }
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "",
     "convert",
     "plan",
@@ -109,6 +109,7 @@ const COMMANDS: [&str; 22] = [
     "report",
     "compare",
     "views",
+    "describe",
     "schema",
     "schema list",
     "schema show",

@@ -1,7 +1,7 @@
 """A server of the Model Context Protocol over converted traces, for language models that ask them in SQL.
 
 ``python -m etl2parquet.mcp OUT`` speaks it on standard input and output, as clients start it; docs/describe.md shows how they are told to.
-It needs DuckDB (``pip install etl2parquet[sql]``), opens no network, and lets nobody write, or read other files.
+It needs DuckDB (``pip install etl2parquet[mcp]``), opens no network, and lets nobody write, or read other files.
 
 >>> import etl2parquet.mcp
 >>> etl2parquet.mcp.serve.__doc__.split(",")[0]
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=_positive, default=int(limits.seconds), help="seconds that a question may take [default: %(default)s]")
     chosen = parser.parse_args(arguments)
     if importlib.util.find_spec("duckdb") is None:
-        parser.error("DuckDB is missing: pip install etl2parquet[sql]")
+        parser.error("DuckDB is missing: pip install etl2parquet[mcp]")
     if not _native.is_published(chosen.out):
         parser.error(f"{chosen.out}: expected a folder trace=<name>, or one with such folders in it; etl2parquet convert makes them")
     # Standard output has messages alone, whatever prints.

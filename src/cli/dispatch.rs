@@ -14,8 +14,8 @@ use super::choices::{ColorMode, LogFormat};
 use super::help::on_a_screen;
 use super::hints::with_hint;
 use super::{
-    compare, config, console, convert, describe, events, export, generate, inspect, log, query, refusal, report, schema, steps,
-    symbols, verify, views,
+    compare, config, console, convert, describe, events, export, generate, inspect, log, query, refusal, report,
+    schema, steps, symbols, verify, views,
 };
 
 /// Does what the command line says.
