@@ -154,7 +154,7 @@ def describe(source: Source, *, full: bool = False, **options: Unpack[ConvertOpt
     >>> described.events.written
     1219
     >>> [view.view for view in described.views if view.answerable][:3]
-    ['cpu_intervals', 'cpu_samples', 'stack_walks']
+    ['cpu_intervals', 'waits', 'cpu_samples']
     """
     traces, folder = _converted(source, options)
     try:

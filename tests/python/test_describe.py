@@ -4,10 +4,12 @@ import glob
 import json
 import os
 import re
+import sys
 import unittest
 
 import support
 from engines import duckdb_with, quoted
+from reading import counted
 
 PAGE = os.path.join(support.REPOSITORY, "docs", "describe.md")
 LIMIT = 20_000
@@ -168,6 +170,22 @@ class Example(unittest.TestCase, Checks):
             self.assertEqual(described(self.out), before)
         finally:
             os.chmod(os.path.dirname(kept[0]), mode)
+
+
+    @unittest.skipUnless(sys.platform == "linux", "the account of what a process reads is Linux's")
+    def test_rows_are_not_read(self):
+        large = support.synthetic(1_000_000)
+        out = support.convert([large], support.temporary_folder("describe-large"), "--quiet")
+        folder = support.dataset(out, large)
+        sizes = {path: os.path.getsize(os.path.join(folder, path)) for path in support.files_below(folder)}
+        events = sum(size for path, size in sizes.items() if path.startswith("events"))
+        code, read, _ = counted("describe", folder, "--json")
+        nothing = counted("--version")[1]
+        self.assertEqual(code, 0)
+        # Of each file of events the footer, whose size the reader does not know beforehand.
+        footers = 65536 * sum(path.startswith("events") for path in sizes)
+        self.assertGreater(events, 10_000_000)
+        self.assertLess(read - nothing, 3 * (sum(sizes.values()) - events) + footers)
 
 
 class Corpus(unittest.TestCase, Checks):

@@ -286,12 +286,15 @@ class ReadOnly(unittest.TestCase):
 
     def hold(self, out, of):
         """Tries all of it on a server about `of`, a trace or the folder `out`."""
-        target = os.path.join(support.temporary_folder("outside"), "secret")
+        # Beside the traces, in a folder whose name begins with that of theirs.
+        target = os.path.join(f"{of}-outside", "secret")
+        os.mkdir(os.path.dirname(target))
         with open(f"{target}.txt", "w", encoding="utf-8") as file:
             file.write("secret\n")
         client = Client(of)
         self.addCleanup(client.close)
         rows = client.query("SELECT count(*) FROM all_events")["rows"]
+        self.assertEqual(client.query(f"SELECT count(*) FROM read_parquet('{of}/**/clock.parquet')")["rows"], [[1]])
         before = support.files_below(out), support.files_below(os.path.dirname(target))
         # A plan of it reads nothing.
         self.assertTrue(client.tool("query", sql="FROM duckdb_secrets()")[0])

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use base::disk::absolute;
 use base::error::Result;
 use base::progress::Progress;
 use columnar::output::{LocalStore, Store};
@@ -36,7 +37,7 @@ pub fn describe(path: &Path, progress: &dyn Progress) -> Result<Description> {
     let is_one = matches!(&traces[..], [one] if one.folder() == path);
     let out = LocalStore::new(path);
     let lake = lake(&traces, (!is_one).then_some(&out as &dyn Store))?;
-    let root = match path.parent().filter(|_| is_one) {
+    let root = match absolute(path).parent().filter(|_| is_one) {
         Some(parent) => LocalStore::new(parent),
         None => out,
     };
