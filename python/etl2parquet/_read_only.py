@@ -84,7 +84,7 @@ class ReadOnly:
     def interrupt(self) -> None:
         """Ends what another thread asks."""
         if (cursor := self._cursor) is not None:
-            cursor.interrupt()
+            _interrupt(cursor)
 
     def ask(self, question: str, rows: int | None = None) -> Answer:
         """The answer to a SELECT, of at most so many rows."""
@@ -112,7 +112,9 @@ class ReadOnly:
         """How DuckDB would answer a SELECT, without asking it."""
         with self._asking() as cursor:
             found = cursor.execute("EXPLAIN " + _select(cursor, question)).fetchall()
-        return "\n".join(text for _, text in found)
+        plan = "\n".join(text for _, text in found)
+        kept = plan.encode()[: self.limits.bytes].decode(errors="ignore")
+        return kept if kept == plan else f"{kept}\ncut: the plan has more than {self.limits.bytes} bytes"
 
     def columns(self, view: str) -> tuple[tuple[str, str], ...]:
         """Names and types of the columns of a view."""
@@ -143,7 +145,7 @@ class ReadOnly:
     def _asking(self) -> Iterator[Any]:
         """A cursor in a transaction that only reads, for as long as a question may take."""
         with contextlib.closing(self._connection.cursor()) as cursor:
-            timer = threading.Timer(self.limits.seconds, cursor.interrupt)
+            timer = threading.Timer(self.limits.seconds, _interrupt, [cursor])
             timer.daemon = True
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             self._cursor = cursor
@@ -153,6 +155,14 @@ class ReadOnly:
             finally:
                 timer.cancel()
                 self._cursor = None
+
+
+def _interrupt(cursor: Any) -> None:
+    import duckdb
+
+    # It may have its answer by now, and be closed.
+    with contextlib.suppress(duckdb.Error):
+        cursor.interrupt()
 
 
 def _select(cursor: Any, question: str) -> str:

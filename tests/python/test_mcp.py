@@ -254,6 +254,13 @@ class Limits(WithServer):
         self.assertEqual((len(answer["rows"]), answer["cut"]), (9, "cut behind 9 rows: with the next one the answer has more than 2000 bytes"))
         self.assertEqual(self.client.query("SELECT repeat('x', 1000000)")["rows"], [])
 
+    def test_bytes_of_a_plan(self):
+        is_error, text = self.client.tool("explain", sql="FROM waits")
+        self.assertFalse(is_error, text)
+        plan, _, mark = text.rpartition("\n")
+        self.assertEqual(mark, "cut: the plan has more than 2000 bytes")
+        self.assertTrue(1996 < len(plan.encode()) <= 2000, len(plan.encode()))
+
     def test_time(self):
         start = time.monotonic()
         is_error, text = self.client.tool("query", sql=LONG)

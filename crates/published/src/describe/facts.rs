@@ -1,6 +1,6 @@
 //! What traces say that the columns of their tables do not: counts, names of events, what columns mean, which questions they answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::error::Result;
 use base::progress::Progress;
@@ -106,7 +106,7 @@ impl Facts {
     }
 
     fn add_sessions(&mut self, tables: &Sidecar<'_>) -> Result<()> {
-        let (mut inputs, mut machines, mut loss) = (0, std::collections::BTreeSet::new(), DescribedLoss::default());
+        let (mut inputs, mut machines, mut loss) = (0, BTreeSet::new(), DescribedLoss::default());
         tables.rows::<InputOfTrace<'_>>(|row| {
             inputs += 1;
             machines.insert(row.machine.unwrap_or(0));
