@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sys
+import tarfile
 import unittest
 
 import support
@@ -12,6 +13,7 @@ from engines import duckdb_with, quoted
 from reading import counted
 
 PAGE = os.path.join(support.REPOSITORY, "docs", "describe.md")
+OLDER = os.path.join(support.REPOSITORY, "tests", "older", "format-3.tar.xz")
 LIMIT = 20_000
 
 
@@ -186,6 +188,23 @@ class Example(unittest.TestCase, Checks):
         footers = 65536 * sum(path.startswith("events") for path in sizes)
         self.assertGreater(events, 10_000_000)
         self.assertLess(read - nothing, 3 * (sum(sizes.values()) - events) + footers)
+
+
+class Older(unittest.TestCase, Checks):
+    def test_traces_of_an_older_format_are_described_with_newer_ones(self):
+        out = support.convert([support.EXAMPLE], support.temporary_folder("describe-older"), "--quiet", "--layout", "event")
+        exact = support.convert([support.EXAMPLE], support.temporary_folder("describe-exact"), "--quiet", "--integers", "exact")
+        os.rename(os.path.join(out, "trace=example"), os.path.join(out, "trace=newer"))
+        with tarfile.open(OLDER) as archive:
+            archive.extractall(out, filter="data")
+        for folder in (exact, out, os.path.join(out, "trace=example"), os.path.join(out, "trace=newer")):
+            with self.subTest(os.path.basename(folder)):
+                _, document = self.hold_limit(folder)
+                with duckdb_with(folder) as connection:
+                    self.hold_counts(connection, document)
+                    self.hold_datasets(connection, document)
+                    self.hold_views(connection, document)
+                    self.hold_units(connection, document)
 
 
 class Corpus(unittest.TestCase, Checks):

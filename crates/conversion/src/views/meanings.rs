@@ -9,7 +9,6 @@ use super::answers::{ANSWERS, Answer};
 use super::dialect::Dialect;
 use super::emptiness::is_empty;
 use super::lake::Lake;
-use super::questions::QUESTIONS;
 use super::template::Column;
 
 /// Unit and meaning of a column.
@@ -30,8 +29,6 @@ pub struct ViewMeaning {
     pub text: String,
     /// Its columns, in order.
     pub columns: Vec<ViewColumn>,
-    /// Whether it is called like a question, so that the table `answers` says whether a trace can answer it.
-    pub is_question: bool,
     /// Whether these traces have none of what its rows are made of.
     pub is_empty: bool,
 }
@@ -47,19 +44,18 @@ pub struct ViewColumn {
     pub meaning: Option<Meaning>,
 }
 
-/// All views that are answers, over the tables of some traces and what lies beside these. `is_answered` says of those that are called
-/// like a question whether a trace answers it; views that are made of others alone are empty where all of these are.
+/// All views that are answers, over the tables of some traces and what lies beside these. `is_answered` is false of a question that all
+/// traces say they cannot answer; views that are made of others alone are empty where all of these are.
 pub fn view_meanings(lake: &Lake, beside: &[&str], is_answered: impl Fn(&str) -> bool) -> Vec<ViewMeaning> {
     let mut without_rows = HashSet::new();
     let of_answer = |answer: &'static Answer| {
         let Answer { name, template, .. } = answer;
-        let is_question = QUESTIONS.iter().any(|question| question.name == *name);
-        let is_empty = is_empty(template, lake, beside, &without_rows) || (is_question && !is_answered(name));
+        let is_empty = is_empty(template, lake, beside, &without_rows) || !is_answered(name);
         if is_empty {
             without_rows.insert(*name);
         }
         let columns = template.columns.iter().map(|column| view_column(name, column)).collect();
-        ViewMeaning { name, text: first_sentence(template.comment), columns, is_question, is_empty }
+        ViewMeaning { name, text: first_sentence(template.comment), columns, is_empty }
     };
     ANSWERS.iter().map(of_answer).collect()
 }

@@ -145,10 +145,10 @@ pub struct DescribedView {
     pub view: String,
     /// Whether any of the traces has what its rows are made of.
     pub answerable: bool,
-    /// Traces that have it, of a view that is a question.
+    /// Traces that have it, of a view that is a question which any trace knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traces: Option<u64>,
-    /// Events that it is made of in all traces, of a view that is a question.
+    /// Events that it is made of in all traces, of a view that is a question which any trace knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<u64>,
     /// What its rows are.

@@ -134,11 +134,12 @@ fn views(
     beside: &[&str],
     answers: &mut BTreeMap<String, AnswerFacts>,
 ) -> (Vec<DescribedColumn>, Vec<DescribedView>) {
-    let is_answered = |question: &str| answers.get(question).is_some_and(|answer| answer.traces > 0);
+    // Traces of an older program do not know all questions.
+    let is_answered = |question: &str| answers.get(question).is_none_or(|answer| answer.traces > 0);
     let known = view_meanings(lake, beside, is_answered);
     let shared = shared_columns(&known);
     let view = |known: &ViewMeaning| {
-        let answer = known.is_question.then(|| answers.remove(known.name).unwrap_or_default());
+        let answer = answers.remove(known.name);
         let column = |column: &ViewColumn| {
             let is_shared = shared.contains(column);
             if is_shared { named(column.name) } else { of_view(column) }
