@@ -9,6 +9,7 @@ mod compare;
 pub mod describe;
 mod details;
 mod event;
+pub mod event_names;
 mod footer;
 pub mod frames;
 pub mod gc_pauses;

@@ -3,6 +3,7 @@
 use base::error::Result;
 use conversion::read_columns;
 use fxprof_processed_profile::{MarkerTiming, Profile};
+use published::event_names::{EXCEPTION, NETWORK, is_finished_disk_operation};
 use published::gc_pauses::gc_pauses;
 
 use super::chosen::Chosen;
@@ -11,9 +12,6 @@ use super::markers::{Markers, Said};
 use super::threads::Threads;
 use crate::exported::Exported;
 use crate::opened::Opened;
-
-/// The event of .NET that is an exception.
-const EXCEPTION: i64 = 80;
 
 /// What markers are added to.
 pub(super) struct Target<'a, 't> {
@@ -112,7 +110,7 @@ impl Target<'_, '_> {
         self.exceptions()?;
         self.disk()?;
         self.files()?;
-        for dataset in ["Kernel-TcpIp", "Kernel-UdpIp", "Microsoft-Windows-Kernel-Network"] {
+        for dataset in NETWORK {
             self.network(dataset)?;
         }
         self.image_loads()?;
@@ -165,7 +163,7 @@ impl Target<'_, '_> {
         let opened = self.opened;
         opened.events::<DiskEvent<'_>>("Kernel-DiskIo", |row| {
             let Some((time, name)) = row.time.zip(row.name) else { return };
-            if !["DiskIo/Read", "DiskIo/Write", "DiskIo/FlushBuffers"].contains(&name) {
+            if !is_finished_disk_operation(name) {
                 return;
             }
             let from = row.took_ns.and_then(|took| time.checked_sub(took)).unwrap_or(time);

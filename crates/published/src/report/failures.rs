@@ -4,12 +4,11 @@ use base::error::Result;
 use conversion::read_columns;
 
 use super::tally::{Ranked, Tally};
+use crate::event_names::EXCEPTION;
 use crate::source::Source;
 
 /// Events and types that are shown one by one.
 const MOST_NAMES: usize = 12;
-/// The number of the event of .NET that an exception was thrown.
-const EXCEPTION: i64 = 80;
 
 read_columns! {
     /// A row of .NET.

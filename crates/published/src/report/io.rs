@@ -5,6 +5,7 @@ use conversion::read_columns;
 
 use super::axis::Axis;
 use super::tally::{Amounts, Counters, Most, Ranked, Tally};
+use crate::event_names::NETWORK;
 use crate::source::Source;
 use crate::who::Who;
 
@@ -55,11 +56,8 @@ fn add(amounts: &mut Amounts, axis: &Axis, time: i64, counters: Counters) {
     }
 }
 
-/// Datasets of TCP and UDP.
-const NETWORK: [&str; 3] = ["Kernel-TcpIp", "Kernel-UdpIp", "Microsoft-Windows-Kernel-Network"];
-
 read_columns! {
-    /// A row of one of [`NETWORK`].
+    /// A row of one of the datasets of [`NETWORK`].
     struct Transfer<'b> {
         name: Option<&'b str> = "event_name",
         time: Option<i64> = "timestamp_ns",

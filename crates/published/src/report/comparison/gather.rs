@@ -24,6 +24,7 @@ use super::super::tally::{Most, Ranked};
 use super::super::waits::waits;
 use super::measure::{By, Measure};
 use crate::PublishedTrace;
+use crate::event_names::is_finished_disk_operation;
 use crate::frames::Modules;
 use crate::source::Source;
 use crate::symbols::{StoredNames, root_of};
@@ -73,13 +74,13 @@ impl Amounts {
         amounts
     }
 
-    /// Of names in the order of some amount of each; those that are not distinguished may be any of them.
-    fn of_ranked(ranked: &Ranked, missing: Option<u64>, amount: impl Fn(u64, &[u64]) -> u64) -> Amounts {
+    /// Of the weights of names; those that are not distinguished may be any of them.
+    fn of_ranked(ranked: &Ranked, missing: Option<u64>) -> Amounts {
         let named = ranked.shown.iter().map(|(name, sums)| {
             let name = if is_nameless(name) { NAMELESS } else { name };
-            (name.to_owned(), amount(sums.weight, &sums.counters))
+            (name.to_owned(), sums.weight)
         });
-        let rest = ranked.rest.as_ref().map_or(0, |rest| amount(rest.amounts.weight, &rest.amounts.counters));
+        let rest = ranked.rest.as_ref().map_or(0, |rest| rest.amounts.weight);
         let mut amounts = Amounts::of(named, missing.and_then(|missing| missing.checked_add(rest)));
         amounts.total = amounts.total.saturating_add(rest);
         amounts
@@ -184,24 +185,24 @@ impl Gather<'_> {
         let (most, sums) = (Most::ALL, loss.of_sums());
         let who = Who::read(source)?;
         let modules = Modules::default();
-        let weights = |ranked: &Ranked, missing| Amounts::of_ranked(ranked, missing, |weight, _| weight);
         let (waits, _) = waits(source, axis, &who, most)?;
         let (samples, _) = samples(source, axis, &who, &modules, most)?;
         let interrupts = interrupts(source, &modules)?;
         let usage = usage(source, axis, &who, &interrupts, &recorded.inputs, most)?;
-        let of_usage = usage
-            .map(|usage| weights(&usage.by_process, sums.and_then(|missing| missing.checked_add(usage.unknown_ns))));
-        let of_waits = waits.map(|waits| weights(&waits.by_process, sums.filter(|_| waits.left_out == 0)));
+        let of_usage = usage.map(|usage| {
+            Amounts::of_ranked(&usage.by_process, sums.and_then(|missing| missing.checked_add(usage.unknown_ns)))
+        });
+        let of_waits = waits.map(|waits| Amounts::of_ranked(&waits.by_process, sums.filter(|_| waits.left_out == 0)));
         Ok(vec![
             (Measure::CpuNs, of_usage),
-            (Measure::Samples, samples.map(|samples| weights(&samples.by_process, loss.events))),
+            (Measure::Samples, samples.map(|samples| Amounts::of_ranked(&samples.by_process, loss.events))),
             (Measure::WaitNs, of_waits),
             (Measure::DiskBytes, disk(source, axis, &who, most)?.map(|ranked| sized(&ranked, sums))),
             (Measure::NetworkBytes, network(source, axis, &who, most)?.map(|ranked| sized(&ranked, sums))),
             (
                 Measure::GcPauseNs,
                 pauses(source, axis, &who, most)?
-                    .map(|pauses| weights(&pauses.by_process, sums.filter(|_| pauses.left_out == 0))),
+                    .map(|pauses| Amounts::of_ranked(&pauses.by_process, sums.filter(|_| pauses.left_out == 0))),
             ),
         ])
     }
@@ -260,7 +261,7 @@ impl Gather<'_> {
         spans.settle();
         let mut sums = HashMap::<Option<usize>, DiskSums>::new();
         let is_there = self.source.events::<DiskOperation<'_>>("Kernel-DiskIo", |row| {
-            let Some(time) = row.time.filter(|_| row.name.is_some_and(is_finished)) else { return };
+            let Some(time) = row.time.filter(|_| row.name.is_some_and(is_finished_disk_operation)) else { return };
             let path = row.file.and_then(|key| spans.at(self.source.machine(row.input), key, time));
             sums.entry(path.and_then(|number| usize::try_from(number).ok())).or_default().add(&row);
         })?;
@@ -302,15 +303,10 @@ impl DiskSums {
     }
 }
 
-/// Whether an event of `Kernel-DiskIo` is that of a finished operation.
-fn is_finished(event: &str) -> bool {
-    matches!(event, "DiskIo/Read" | "DiskIo/Write" | "DiskIo/FlushBuffers")
-}
-
 /// Bytes by process; the last counter has events whose size is not known.
 fn sized(ranked: &Ranked, missing: Option<u64>) -> Amounts {
     let is_whole = ranked.counter(5) == 0;
-    Amounts::of_ranked(ranked, missing.filter(|_| is_whole), |weight, _| weight)
+    Amounts::of_ranked(ranked, missing.filter(|_| is_whole))
 }
 
 fn functions(flame: &Flame, missing: Option<u64>, amount: fn(&FunctionSums) -> u64) -> Amounts {
