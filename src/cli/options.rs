@@ -43,30 +43,28 @@ pub(super) fn of_events(args: &EventsArgs, run: &Run) -> ConvertOptions {
 
 /// The options of a conversion for a report, but for its schemas; what is packed is unpacked into `folder`.
 pub(super) fn of_report(args: &ReportArgs, run: &Run, folder: &Path) -> ConvertOptions {
-    let mut options = args.reading.options.clone();
-    options.open = options.open.or_in(folder);
-    options.threads(run.threads).memory(run.memory)
+    unpacking_in(folder, args.reading.options.clone(), run)
 }
 
 /// The options of a conversion for a comparison, but for its schemas.
 pub(super) fn of_comparison(run: &Run) -> ConvertOptions {
-    let mut options = ConvertOptions::new("");
-    options.open = options.open.or_in(&std::env::temp_dir());
-    options.threads(run.threads).memory(run.memory)
+    unpacking_in(&std::env::temp_dir(), ConvertOptions::default(), run)
 }
 
 /// The options of a conversion for a question, but for its schemas.
 pub(super) fn of_query(args: &QueryArgs, run: &Run) -> ConvertOptions {
-    let mut options = args.rows.options.clone();
-    options.open = options.open.or_in(&std::env::temp_dir());
-    options.threads(run.threads).memory(run.memory)
+    unpacking_in(&std::env::temp_dir(), args.rows.options.clone(), run)
 }
 
 /// The options of a conversion for an export, but for its schemas: of the whole trace, since what ids meant, and when threads
 /// waited, follows from events that a filter may leave out.
 pub(super) fn of_export(args: &ExportArgs, run: &Run) -> ConvertOptions {
-    let mut options = args.events.options.clone().filter(Filter::default());
-    options.open = options.open.or_in(&std::env::temp_dir());
+    unpacking_in(&std::env::temp_dir(), args.events.options.clone().filter(Filter::default()), run)
+}
+
+/// The options of a conversion for another command: what is packed is unpacked into a folder, unless they name another.
+fn unpacking_in(folder: &Path, mut options: ConvertOptions, run: &Run) -> ConvertOptions {
+    options.open = options.open.or_in(folder);
     options.threads(run.threads).memory(run.memory)
 }
 

@@ -44,13 +44,6 @@ pub struct OffCpu<'b> {
     pub passes: bool,
 }
 
-/// What became of the switches.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct OffCpuSums {
-    /// Departures that there was no room for.
-    pub left_out: u64,
-}
-
 /// A thread that left a processor.
 #[derive(Clone, Copy, Debug)]
 struct Departure {
@@ -75,7 +68,8 @@ read_columns! {
     }
 }
 
-/// Reads context switches and hands over waits and preemptions, in the order in which they end.
+/// Reads context switches and hands over waits and preemptions, in the order in which they end; counts the departures of threads
+/// that there was no room for.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
@@ -83,8 +77,8 @@ pub fn off_cpu(
     source: &Source<'_>,
     filter: Option<&RowFilter>,
     mut each: impl for<'b> FnMut(OffCpu<'b>),
-) -> Result<OffCpuSums> {
-    let mut sums = OffCpuSums::default();
+) -> Result<u64> {
+    let mut left_out = 0_u64;
     let mut away = HashMap::<(i64, i64), Departure>::new();
     source.events_passing::<Switch<'_>>("Kernel-Thread", filter, |passes, row| {
         let Some(time) = row.time.filter(|_| row.name == Some("Thread/CSwitch")) else { return };
@@ -94,7 +88,7 @@ pub fn off_cpu(
             if away.len() < MOST_THREADS || away.contains_key(&(machine, thread)) {
                 away.insert((machine, thread), Departure { time, state: row.old_state });
             } else {
-                sums.left_out = sums.left_out.saturating_add(1);
+                left_out = left_out.saturating_add(1);
             }
         }
         let Some(thread) = row.new_thread.filter(|thread| !is_idle(thread)) else { return };
@@ -117,5 +111,5 @@ pub fn off_cpu(
             passes,
         });
     })?;
-    Ok(sums)
+    Ok(left_out)
 }

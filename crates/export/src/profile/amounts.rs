@@ -91,7 +91,7 @@ fn samples(opened: &Opened<'_>, mut each: impl for<'b> FnMut(Amount<'b>)) -> Res
 
 /// Hands over waits, and counts what there was no room for.
 fn waits(opened: &Opened<'_>, mut each: impl for<'b> FnMut(Amount<'b>)) -> Result<u64> {
-    let sums = off_cpu(&opened.source, opened.filter.as_deref(), |span| {
+    off_cpu(&opened.source, opened.filter.as_deref(), |span| {
         if span.is_wait && span.passes {
             each(Amount {
                 time: span.to,
@@ -105,6 +105,5 @@ fn waits(opened: &Opened<'_>, mut each: impl for<'b> FnMut(Amount<'b>)) -> Resul
                 stack: span.stack,
             });
         }
-    })?;
-    Ok(sums.left_out)
+    })
 }

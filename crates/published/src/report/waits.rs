@@ -35,7 +35,7 @@ pub(super) fn waits<'a>(
     most: Most,
 ) -> Result<(Option<Waits>, Profile<'a>)> {
     let (mut tally, mut is_there, mut profile) = (Tally::default(), false, Profile::default());
-    let sums = off_cpu(source, None, |span @ OffCpu { from, to, length, machine, process, .. }| {
+    let left_out = off_cpu(source, None, |span @ OffCpu { from, to, length, machine, process, .. }| {
         is_there = true;
         let name = who.name(machine, walked(process, span.attribution), Some(span.thread), to);
         let amounts = tally.of(&name);
@@ -53,6 +53,6 @@ pub(super) fn waits<'a>(
     if profile.has_stacks() {
         profile.unwalked(tally.without(WALKED));
     }
-    let waits = Waits { by_process: tally.ranked(most.processes), left_out: sums.left_out };
+    let waits = Waits { by_process: tally.ranked(most.processes), left_out };
     Ok((is_there.then_some(waits), profile))
 }
