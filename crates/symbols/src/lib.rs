@@ -50,12 +50,14 @@ mod container;
 mod debug;
 mod found;
 mod identity;
+mod image;
 mod pdb;
 mod search;
 mod symbol;
 
 pub use found::{Found, Readable, Reason};
 pub use identity::{Module, PdbId};
+pub use image::{Image, Resource, ResourceName, Resources};
 pub use pdb::Pdb;
 pub use search::SymbolPath;
 pub use symbol::{Inlined, Symbol, SymbolKind};
