@@ -241,7 +241,8 @@ fn schemas_in_a_searched_folder_describe_its_traces() {
     assert_eq!((&*origin, &*names), (r#"user|"deep/Lab.MAN""#, "deep/Lab.MAN"));
     let taken = "beside the traces: 1 schema file, deep/Lab.MAN first (--schemas none leaves them alone)";
     assert!(stderr.contains(taken), "{stderr}");
-    let left_out = "in/page.man: left out: expected an instrumentation manifest (XML) or a TMF file, found neither";
+    let left_out =
+        "in/page.man: left out: expected an instrumentation manifest (XML), a TMF file or a binary, found none of them";
     assert!(stderr.contains(left_out), "{stderr}");
     let passed_over = "in: 1 file is not read: not called like a trace or an archive (lab.xml)";
     assert!(stderr.contains(passed_over), "{stderr}");
@@ -291,7 +292,7 @@ fn what_is_no_schema_is_refused_or_left_out() {
     bench.write("more/notes.txt", "hello");
     bench.write("more/deep/lab.xml", MANIFEST);
     for (path, message) in [
-        ("w.etl", "w.etl: expected an instrumentation manifest (XML) or a TMF file, found neither"),
+        ("w.etl", "w.etl: expected an instrumentation manifest (XML), a TMF file or a binary, found none of them"),
         ("none.man", "none.man: the schemas cannot be read"),
     ] {
         let said = bench.tool(&format!("convert w.etl -o out --schemas {path}"));
@@ -301,7 +302,7 @@ fn what_is_no_schema_is_refused_or_left_out() {
     }
     let said = bench.tool("schema list --provider Lab* --schemas more");
     assert_eq!((said.code, said.stdout.lines().count()), (0, 2), "{}", said.stderr);
-    let left_out = "more/notes.txt: left out: expected an instrumentation manifest (XML) or a TMF file, found neither";
+    let left_out = "more/notes.txt: left out: expected an instrumentation manifest (XML), a TMF file or a binary, found none of them";
     assert!(said.stderr.contains(left_out), "{}", said.stderr);
 }
 
@@ -317,7 +318,8 @@ fn import_reports_every_rejected_line() {
                     warning: broken.tmf, line 5: expected an argument and its number, found \"nonsense\"\n\
                     warning: broken.tmf, line 8: expected the GUID of a group, a message or a comment\n";
     assert_eq!(said.stderr, expected);
-    let report = "2 files read: 2 events, 1 messages, 4 rejected\n2 are new, 2 are in etl2parquet/schemas\n";
+    let report =
+        "2 files read: 1 providers, 2 events, 1 messages, 4 rejected\n2 are new, 2 are in etl2parquet/schemas\n";
     assert_eq!(said.stdout, report);
     let again = bench.tool("schema import lab.man");
     assert!(again.stdout.ends_with("0 are new, 2 are in etl2parquet/schemas\n"), "{}", again.stdout);
@@ -491,7 +493,7 @@ fn messages_of_every_item_type_become_text() {
     bench.write("d.etl", trace(header().buffer_size(65536)).buffer(events.event(unknown)).to_bytes());
     assert_eq!(
         bench.good("schema import d.tmf").lines().next(),
-        Some("1 files read: 0 events, 52 messages, 0 rejected")
+        Some("1 files read: 0 providers, 0 events, 52 messages, 0 rejected")
     );
     bench.good("convert d.etl -o out -q");
     let mut expected: Vec<String> = ITEMS
@@ -569,7 +571,7 @@ fn real_tmf_files_import_without_a_rejected_line() {
     let bench = Bench::new();
     let said = bench.run([OsStr::new("schema"), "import".as_ref(), corpus.join("tmf").as_ref()], &[]);
     assert_eq!((said.code, said.stderr.as_str()), (0, ""));
-    assert_eq!(said.stdout.lines().next(), Some("24 files read: 0 events, 874 messages, 0 rejected"));
+    assert_eq!(said.stdout.lines().next(), Some("24 files read: 0 providers, 0 events, 874 messages, 0 rejected"));
     let known = bench.json("schema export");
     let messages: u64 =
         known["providers"].as_array().unwrap().iter().map(|provider| provider["events"].as_u64().unwrap()).sum();

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use crate::digest::Digest;
-use crate::targets::{buffers, containers, decode, loss, report, schemas, stored, symbols, traces, values, xpress};
+use crate::targets::{
+    binaries, buffers, containers, decode, loss, report, schemas, stored, symbols, traces, values, xpress,
+};
 
 /// A room with its oracle.
 #[derive(Clone, Copy, Debug)]
@@ -231,6 +233,15 @@ pub const ALL: &[Target] = &[
     Target::new("event_info", schemas::event_info, "those of any_schema, room kept").count(20_000),
     Target::new("manifest", schemas::manifest, "those of any_schema, order").form(Form::Text(XML)).count(20_000),
     Target::new("eventsource", schemas::eventsource, "those of manifest, standing").max_len(16 << 10).count(20_000),
+    Target::new("wevt", binaries::wevt, "those of manifest, read-back equality, room kept")
+        .heavy()
+        .max_len(16 << 10)
+        .count(20_000),
+    Target::new("message_table", binaries::message_table, "equal to a plain reading of the blocks").count(100_000),
+    Target::new("resources", binaries::resources, "those of wevt, parts are bytes of the file")
+        .heavy()
+        .max_len(32 << 10)
+        .count(20_000),
     Target::new("tmf", schemas::tmf, "arguments and bytes conserved").form(Form::Text(TMF)).count(20_000),
     Target::new("pack_text", schemas::pack_text, "those of any_schema, order").form(Form::Text(PACK)).count(20_000),
     Target::new("lock", schemas::lock, "read-back equality, every name once").form(Form::Text(LOCK)).count(20_000),

@@ -27,6 +27,7 @@ class Imported:
     """What came of an import: files read, what they declare, how many the store did not have, and how many it has now."""
 
     files: int
+    providers: int
     events: int
     messages: int
     rejected: int
@@ -66,7 +67,7 @@ def export(provider: str | None = None, *, built_in: bool = False, **options: Un
 
 
 def import_files(paths: Path | Iterable[Path], *, store: Path | None = None) -> Imported:
-    """Copies manifests and TMF files into the schema store."""
+    """Copies manifests, TMF files and what binaries declare into the schema store."""
     made = json.loads(_native.schema_import(inputs(paths), store))
     return Imported(**{**made, "skipped": tuple(made["skipped"])})
 

@@ -49,7 +49,7 @@ pub(crate) fn schema_export(
     })
 }
 
-/// Copies manifests and TMF files into the schema store; gives back what came of it, as JSON.
+/// Copies manifests, TMF files and what binaries declare into the schema store; gives back what came of it, as JSON.
 #[pyfunction]
 pub(crate) fn schema_import(py: Python<'_>, paths: Vec<PathBuf>, store: Option<PathBuf>) -> PyResult<String> {
     wait(py, None, |_| json(&known::import(&paths, store.as_deref())?))

@@ -25,6 +25,7 @@ macro_rules! setters {
     };
 }
 
+pub mod binary;
 pub mod buffer;
 pub mod bulk;
 pub mod classic;

@@ -9,7 +9,7 @@ use schema::describe::{Document, FORMAT, ProviderDescription};
 use schema::files::{self, SchemaContent, SkippedSchema};
 use serde::Serialize;
 
-use super::schemas::open_store;
+use super::schemas::{SHOWN, open_store};
 use super::select;
 
 /// Providers whose events are known.
@@ -84,6 +84,8 @@ pub fn export(catalog: &SchemaCatalog, provider: Option<&String>, built_in: bool
 pub struct Imported {
     /// Files that were read.
     pub files: u64,
+    /// Providers that they declare.
+    pub providers: u64,
     /// Events that they declare.
     pub events: u64,
     /// Messages that they declare.
@@ -100,7 +102,7 @@ pub struct Imported {
     pub skipped: Vec<String>,
 }
 
-/// Copies manifests and TMF files into the schema store: that in the folder that is named, or where the system has a place for it.
+/// Copies manifests, TMF files and what binaries declare into the schema store: that in the folder that is named, or where the system has a place for it.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when a path leads nowhere, when a file named by its path is no schema, and when there is no store.
@@ -113,10 +115,11 @@ pub fn import(paths: &[PathBuf], store: Option<&Path>) -> Result<Imported> {
     })?;
     let new = store.import(&read)?;
     let rejected = skipped.iter().filter(|file| matches!(file, SkippedSchema::Rejected { .. })).count();
-    let (mut events, mut messages) = (0, 0);
+    let (mut providers, mut events, mut messages) = (0, 0, 0);
     for file in &read {
         match &file.content {
-            SchemaContent::Manifest(manifest) => {
+            SchemaContent::Manifest(manifest) | SchemaContent::Binary(manifest) => {
+                providers += manifest.providers.len() as u64;
                 events += manifest.providers.iter().map(|provider| provider.events.len() as u64).sum::<u64>();
             }
             SchemaContent::Messages(tmf) => messages += tmf.messages.len() as u64,
@@ -124,12 +127,30 @@ pub fn import(paths: &[PathBuf], store: Option<&Path>) -> Result<Imported> {
     }
     Ok(Imported {
         files: read.len() as u64,
+        providers,
         events,
         messages,
         rejected: rejected as u64,
         new: new as u64,
         stored: store.files().len() as u64,
         store: store.folder().to_owned(),
-        skipped: skipped.iter().map(ToString::to_string).collect(),
+        skipped: said(&skipped),
     })
+}
+
+/// What is said of what was not taken: every declaration, and of files that are no schemas the first few and how many more, because
+/// a folder can be a disk.
+fn said(skipped: &[SkippedSchema]) -> Vec<String> {
+    let mut left_out = 0;
+    let mut texts = Vec::new();
+    for one in skipped {
+        left_out += usize::from(matches!(one, SkippedSchema::Skipped { .. }));
+        if !matches!(one, SkippedSchema::Skipped { .. }) || left_out <= SHOWN {
+            texts.push(one.to_string());
+        }
+    }
+    if left_out > SHOWN {
+        texts.push(format!("{} more files are left out", left_out - SHOWN));
+    }
+    texts
 }

@@ -20,8 +20,8 @@ use serde_json::json;
 use super::notice::Notice;
 use super::observer::Observer;
 
-/// Rejected declarations of one file that are shown; the rest is a number.
-const SHOWN: usize = 5;
+/// Rejected declarations of one file, and files that are left out, that are shown; the rest is a number.
+pub(super) const SHOWN: usize = 5;
 
 /// The word for what lies beside the traces.
 const AUTO: &str = "auto";
@@ -169,6 +169,10 @@ fn warn(skipped: &[SkippedSchema], observer: &dyn Observer) {
         let file = match one {
             SkippedSchema::Rejected { file, .. } => file,
             SkippedSchema::Skipped { .. } => "",
+            SkippedSchema::WithoutEvents { .. } => {
+                warning(one.to_string());
+                continue;
+            }
         };
         let count = files.entry(file).or_default();
         *count += 1;

@@ -7,12 +7,16 @@ use std::path::{Path, PathBuf};
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::guid::Guid;
 use base::listing::entries;
+use base::readable::count::Count;
+use etl::input::container::Format;
 use etl::input::regular;
 
+use super::archive;
 use super::manifest::Manifest;
 use super::model::SchemaError;
 use super::text;
 use super::tmf::Tmf;
+use super::wevt::{self, Binary, Extract};
 
 /// Larger files are no formats of messages; those of all messages of Windows take less.
 const MAX_BYTES: u64 = 256 << 20;
@@ -24,7 +28,7 @@ const HEAD_BYTES: u64 = 64 << 10;
 pub struct SchemaFile {
     /// Its name; of a file in a folder, its path below that folder, with `/`.
     pub name: String,
-    /// The file as it is.
+    /// The file as it is; of a binary its [`Extract`].
     pub bytes: Vec<u8>,
     /// What it declares.
     pub content: SchemaContent,
@@ -37,6 +41,8 @@ pub enum SchemaContent {
     Manifest(Manifest),
     /// The WPP messages of a TMF file.
     Messages(Tmf),
+    /// The providers of a binary, as a manifest.
+    Binary(Manifest),
 }
 
 /// Something of the user's files that is not used.
@@ -56,6 +62,13 @@ pub enum SkippedSchema {
         /// Why.
         reason: String,
     },
+    /// Binaries that declare no events, in a folder or an archive.
+    WithoutEvents {
+        /// The folder or the archive.
+        folder: String,
+        /// How many there are.
+        count: u64,
+    },
 }
 
 impl fmt::Display for SkippedSchema {
@@ -63,6 +76,10 @@ impl fmt::Display for SkippedSchema {
         match self {
             SkippedSchema::Rejected { file, fault } => write!(f, "{file}, {fault}"),
             SkippedSchema::Skipped { file, reason } => write!(f, "{file}: left out: {reason}"),
+            SkippedSchema::WithoutEvents { folder, count: 1 } => write!(f, "{folder}: 1 binary declares no events"),
+            SkippedSchema::WithoutEvents { folder, count } => {
+                write!(f, "{folder}: {} binaries declare no events", Count(*count))
+            }
         }
     }
 }
@@ -84,6 +101,11 @@ impl SchemaFile {
                 SchemaContent::Manifest(manifest)
             }
             FileType::Messages => SchemaContent::Messages(Tmf::parse(&bytes)),
+            FileType::Binary => {
+                let extract = Binary::of_bytes(name, bytes)?.extract()?;
+                return SchemaFile::parse(name, extract, language);
+            }
+            FileType::Extract => SchemaContent::Binary(wevt::parse(&bytes).map_err(|fault| fault.to_string())?),
         };
         Ok(SchemaFile { name: name.to_owned(), bytes, content })
     }
@@ -91,7 +113,7 @@ impl SchemaFile {
     /// What was rejected, by line.
     pub fn faults(&self) -> &[SchemaError] {
         match &self.content {
-            SchemaContent::Manifest(manifest) => &manifest.rejected,
+            SchemaContent::Manifest(manifest) | SchemaContent::Binary(manifest) => &manifest.rejected,
             SchemaContent::Messages(tmf) => &tmf.rejected,
         }
     }
@@ -102,16 +124,39 @@ impl SchemaFile {
     }
 }
 
-const NO_SCHEMA: &str = "expected an instrumentation manifest (XML) or a TMF file, found neither";
+const NO_SCHEMA: &str = "expected an instrumentation manifest (XML), a TMF file or a binary, found none of them";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileType {
     Manifest,
     Messages,
+    /// A program of Windows.
+    Binary,
+    /// What is kept of one.
+    Extract,
+}
+
+impl FileType {
+    /// What it is called, and how many bytes of it are read.
+    fn limit(self) -> (&'static str, u64) {
+        match self {
+            FileType::Manifest => ("an instrumentation manifest", Manifest::MAX_BYTES as u64),
+            FileType::Messages => ("a TMF file", MAX_BYTES),
+            // It is read by position.
+            FileType::Binary => ("a binary", u64::MAX),
+            FileType::Extract => ("the resources of a binary", Extract::MAX_BYTES as u64),
+        }
+    }
 }
 
 /// What a file is by its beginning, whatever its name says.
 fn kind(head: &[u8]) -> Option<FileType> {
+    if head.starts_with(Binary::SIGN) {
+        return Some(FileType::Binary);
+    }
+    if Extract::is_start_of(head) {
+        return Some(FileType::Extract);
+    }
     let limit = usize::try_from(HEAD_BYTES).unwrap_or(usize::MAX).min(head.len());
     let text = text::decode(head.get(..limit)?);
     if text.trim_start().starts_with('<') {
@@ -141,6 +186,10 @@ pub fn each(
     for path in paths {
         if !path.is_dir() {
             let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            if let Some(format) = archive_format(path) {
+                each_member((path, format), language, &mut skipped, &mut take)?;
+                continue;
+            }
             let file = read(path, &name, language).map_err(|cause| unreadable(path, cause))?;
             let file = file.map_err(|reason| {
                 Error::new(ErrorKind::Usage, reason).with_code(ErrorCode::UnusableSchema).in_file(path)
@@ -150,7 +199,10 @@ pub fn each(
             continue;
         }
         let files = files_below(path, &mut skipped)?;
-        if each_found(&files, language, &mut skipped, &mut take)? == 0 {
+        let before = skipped.len();
+        let count = each_found(&files, language, &mut skipped, &mut take)?;
+        fold_binaries(path, &mut skipped, before);
+        if count == 0 {
             return Err(Error::new(ErrorKind::Usage, "there is no schema file in this folder")
                 .with_code(ErrorCode::UnusableSchema)
                 .in_file(path));
@@ -184,6 +236,63 @@ pub fn each_found<E>(
     Ok(count)
 }
 
+/// Reads the schema files in an archive, in the order of their names, and hands each to `take`.
+fn each_member(
+    (path, format): (&Path, Format),
+    language: Option<&str>,
+    skipped: &mut Vec<SkippedSchema>,
+    mut take: impl FnMut(SchemaFile) -> Result<()>,
+) -> Result<()> {
+    let unusable = |error: Error| error.with_code(ErrorCode::UnusableSchema);
+    let members = archive::members(path, format, |head| kind(head).map(|kind| kind.limit().1)).map_err(unusable)?;
+    let mut left_out = members.unusable;
+    let mut count = 0;
+    for (name, bytes) in members.files {
+        match SchemaFile::parse(&name, bytes, language) {
+            Err(reason) => left_out.push((name, reason)),
+            Ok(file) => {
+                skipped.extend(rejected(&file, &path.join(&name)));
+                take(file)?;
+                count += 1;
+            }
+        }
+    }
+    let of_member = |(name, reason): (String, String)| SkippedSchema::Skipped {
+        file: path.join(name).display().to_string(),
+        reason,
+    };
+    skipped.extend(left_out.into_iter().map(of_member));
+    if members.without_events > 0 {
+        let (folder, count) = (path.display().to_string(), members.without_events);
+        skipped.push(SkippedSchema::WithoutEvents { folder, count });
+    }
+    if count > 0 {
+        return Ok(());
+    }
+    Err(unusable(Error::new(ErrorKind::Usage, "there is no schema file in this archive").in_file(path)))
+}
+
+/// Makes one of all binaries below a folder that were skipped because they declare no events.
+fn fold_binaries(folder: &Path, skipped: &mut Vec<SkippedSchema>, from: usize) {
+    let found = skipped.split_off(from);
+    let is_without =
+        |one: &SkippedSchema| matches!(one, SkippedSchema::Skipped { reason, .. } if reason == wevt::WITHOUT_EVENTS);
+    let (without, others): (Vec<_>, Vec<_>) = found.into_iter().partition(is_without);
+    skipped.extend(others);
+    if !without.is_empty() {
+        let (folder, count) = (folder.display().to_string(), without.len() as u64);
+        skipped.push(SkippedSchema::WithoutEvents { folder, count });
+    }
+}
+
+/// The format of the archive that a file is, if it is one and can be read.
+fn archive_format(path: &Path) -> Option<Format> {
+    let mut head = Vec::new();
+    let file = regular::open(path).ok().filter(|file| file.metadata().is_ok_and(|metadata| metadata.is_file()))?;
+    file.take(Format::SIGN as u64).read_to_end(&mut head).ok()?;
+    archive::format(&head)
+}
+
 /// What is rejected of a file.
 fn rejected(file: &SchemaFile, path: &Path) -> impl Iterator<Item = SkippedSchema> {
     let path = path.display().to_string();
@@ -198,12 +307,13 @@ fn read(path: &Path, name: &str, language: Option<&str>) -> std::io::Result<Resu
         return Ok(Err(format!("expected a schema file, found {}: save it to a file first", regular::kind(&metadata))));
     }
     let mut bytes = Vec::new();
+    Read::by_ref(&mut file).take(Binary::SIGN.len() as u64).read_to_end(&mut bytes)?;
+    if bytes.starts_with(Binary::SIGN) {
+        let extract = Binary::open(path).and_then(|binary| binary.extract());
+        return Ok(extract.and_then(|extract| SchemaFile::parse(name, extract, language)));
+    }
     Read::by_ref(&mut file).take(HEAD_BYTES).read_to_end(&mut bytes)?;
-    let (what, limit) = match kind(&bytes) {
-        Some(FileType::Manifest) => ("an instrumentation manifest", Manifest::MAX_BYTES as u64),
-        Some(FileType::Messages) => ("a TMF file", MAX_BYTES),
-        None => return Ok(Err(NO_SCHEMA.to_owned())),
-    };
+    let Some((what, limit)) = kind(&bytes).map(FileType::limit) else { return Ok(Err(NO_SCHEMA.to_owned())) };
     if metadata.len() > limit {
         return Ok(Err(format!("expected {what} of at most {limit} bytes, found {}", metadata.len())));
     }

@@ -6,6 +6,7 @@
 //! | the manifest that an EventSource writes into the trace | [`eventsource`] |
 //! | descriptions that merging tools append | [`event_info`] |
 //! | instrumentation manifests and TMF files of the user | [`manifest`], [`tmf`], found by [`files`], kept in the [`store`] |
+//! | binaries of the user | [`wevt`], found and kept alike |
 //! | what is built in | [`pack`] |
 //! | WPP messages | [`wpp`] |
 //!
@@ -24,6 +25,7 @@
 //! assert_eq!((event.id, event.schema.fields[0].name.as_str()), (7, "Count"));
 //! ```
 
+mod archive;
 pub mod budget;
 pub mod catalog;
 pub mod declared;
@@ -56,6 +58,7 @@ pub mod trust;
 pub mod types;
 pub mod used;
 pub mod user;
+pub mod wevt;
 pub mod wpp;
 
 pub use registry::Registry;

@@ -69,7 +69,7 @@ impl SchemaSet {
     pub fn add(&mut self, file: SchemaFile) -> Option<SkippedSchema> {
         self.files.push((file.name.clone(), file.hash()));
         match file.content {
-            SchemaContent::Manifest(manifest) => {
+            SchemaContent::Manifest(manifest) | SchemaContent::Binary(manifest) => {
                 for provider in manifest.providers {
                     self.schemas.add_provider(provider, &file.name);
                 }

@@ -53,6 +53,8 @@ pub enum StoredType {
     Manifest,
     /// Formats of WPP messages.
     Tmf,
+    /// The resources of a binary.
+    Wevt,
 }
 
 impl StoredFile {
@@ -60,6 +62,7 @@ impl StoredFile {
         let extension = match self.kind {
             StoredType::Manifest => "man",
             StoredType::Tmf => "tmf",
+            StoredType::Wevt => "wevt",
         };
         format!("{}.{extension}", self.blake3)
     }
@@ -68,6 +71,7 @@ impl StoredFile {
         let kind = match file.content {
             SchemaContent::Manifest(_) => StoredType::Manifest,
             SchemaContent::Messages(_) => StoredType::Tmf,
+            SchemaContent::Binary(_) => StoredType::Wevt,
         };
         StoredFile { origin: file.name.clone(), blake3: file.hash(), kind, rejected: file.faults().len() }
     }

@@ -1,6 +1,7 @@
 //! The seeds that the project's own trace writer makes. `make-seeds` writes them to `seeds/`, and a test holds them against
 //! what lies there.
 
+mod binaries;
 pub(crate) mod blobs;
 mod traces;
 
@@ -23,5 +24,5 @@ impl Seed {
 
 /// All of them.
 pub fn all() -> Vec<Seed> {
-    [blobs::all(), traces::all()].concat()
+    [binaries::all(), blobs::all(), traces::all()].concat()
 }

@@ -1,5 +1,6 @@
 //! The targets, room by room: functions that take bytes and stop where an oracle is contradicted.
 
+pub mod binaries;
 pub mod buffers;
 mod codes;
 pub mod containers;

@@ -91,7 +91,8 @@ pub fn manifest(input: &[u8], digest: &mut Digest) {
     }
 }
 
-fn declared(provider: &ProviderSchemas, payload: &[u8], digest: &mut Digest) {
+/// What a provider declares, whatever it is declared in.
+pub(super) fn declared(provider: &ProviderSchemas, payload: &[u8], digest: &mut Digest) {
     oracle::monotone(provider.events.iter().map(|event| (event.id, event.version)));
     oracle::monotone(provider.tasks.iter().map(|task| task.value));
     for event in provider.events.iter().take(TRIED) {

@@ -14,7 +14,7 @@ use crate::cli::run_args::RunArgs;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Schemas")]
 pub(in crate::cli) struct SchemaArgs {
-    /// Manifest, TMF file, or folder with such files below it; repeatable, the first ranks highest [default: auto]
+    /// Manifest, TMF file, binary, or folder with such files; repeatable, the first ranks highest [default: auto]
     ///
     /// auto stands for files called .man and .tmf in the folders that are searched for traces, behind all others; none for no
     /// file. The environment variable holds several as PATH does. Files called auto or none are ./auto and ./none.
@@ -64,7 +64,7 @@ pub(in crate::cli) enum SchemaCommand {
     /// Show what is known of a provider, or the layouts and columns of one of its events
     #[command(after_help = ENVIRONMENT)]
     Show(ShowArgs),
-    /// Copy manifests and TMF files into the schema store
+    /// Copy manifests, TMF files and what binaries declare into the schema store
     #[command(after_help = ENVIRONMENT)]
     Import(ImportArgs),
     /// Settle the names that converted traces use, for --schema-lock
@@ -104,7 +104,7 @@ pub(in crate::cli) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ImportArgs {
-    /// Manifest, TMF file, or folder with such files below it
+    /// Manifest, TMF file, Windows binary, archive or folder with such files
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
     #[command(flatten)]

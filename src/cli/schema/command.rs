@@ -54,8 +54,10 @@ fn show(args: &ShowArgs) -> Result<u8> {
 fn import(args: &ImportArgs) -> Result<u8> {
     let imported = known::import(&args.paths, args.store.store.as_deref())?;
     imported.skipped.iter().for_each(|file| Console::default().warning(file));
-    let known::Imported { files, events, messages, rejected, new, stored, store, .. } = imported;
-    let mut text = format!("{files} files read: {events} events, {messages} messages, {rejected} rejected\n");
+    let known::Imported { files, providers, events, messages, rejected, new, stored, store, .. } = imported;
+    let mut text = format!(
+        "{files} files read: {providers} providers, {events} events, {messages} messages, {rejected} rejected\n"
+    );
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{new} are new, {stored} are in {}", store.display());
     console::to_stdout(&text)?;

@@ -15,6 +15,8 @@ mod xml;
 
 pub use self::document::Manifest;
 pub use self::model::{ManifestEvent, OpcodeName, ProviderSchemas, TaskName};
+pub(crate) use self::names::standard_opcode;
+pub(crate) use self::strings::is_name;
 
 #[cfg(test)]
 mod tests;

@@ -177,8 +177,7 @@ impl Names {
     /// The shown name of an opcode of a task.
     pub(super) fn opcode_name(&self, task: u16, opcode: u8) -> Option<&str> {
         let own = |scope| self.shown_opcodes.get(&(scope, opcode)).map(String::as_str);
-        let standard = || OPCODES.iter().find(|&&(_, value, _)| value == opcode).map(|&(_, _, shown)| shown);
-        own(Some(task)).or_else(|| own(None)).or_else(standard)
+        own(Some(task)).or_else(|| own(None)).or_else(|| standard_opcode(opcode))
     }
 
     /// Mask and shown name of one of an event's `keywords`.
@@ -226,6 +225,11 @@ impl Names {
         all.sort();
         all.into_iter().map(|(&(task, value), name)| OpcodeName { task, value, name: name.clone() }).collect()
     }
+}
+
+/// The shown name of an opcode that every provider has.
+pub(crate) fn standard_opcode(opcode: u8) -> Option<&'static str> {
+    OPCODES.iter().find(|&&(_, value, _)| value == opcode).map(|&(_, _, shown)| shown)
 }
 
 /// Whether a name only repeats the number that it stands for, as `task_0` and `opcode_64` do in a manifest that a tool wrote

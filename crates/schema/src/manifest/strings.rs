@@ -51,9 +51,13 @@ impl Strings {
             None if message.starts_with("$(") => return None,
             None => message,
         };
-        let named = !text.is_empty() && text.len() <= MAX_DISPLAY && !text.contains(['\n', '\r']);
-        named.then(|| text.to_owned())
+        is_name(text).then(|| text.to_owned())
     }
+}
+
+/// Whether a text is a name and not a sentence.
+pub(crate) fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.len() <= MAX_DISPLAY && !text.contains(['\n', '\r'])
 }
 
 fn culture_of<'a>(node: Node<'a, '_>) -> &'a str {
