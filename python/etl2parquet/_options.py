@@ -38,7 +38,7 @@ class OpenOptions(TypedDict, total=False):
     spool_dir: Union[Path, None]
     #: Size that the members of one trace may take there, in bytes or with a unit (MiB, GiB)
     max_spool: Union[Text, None]
-    #: Manifests, TMF files, and folders with such files below them; auto for what lies beside the traces, none for none
+    #: Manifests, TMF files, binaries, and folders or archives with such files; auto for what lies beside the traces, none for none
     schemas: Union[Path, Iterable[Path], None]
     #: Folder of the schema store
     store: Union[Path, None]
@@ -136,7 +136,7 @@ class ConvertOptions(TypedDict, total=False):
     spool_dir: Union[Path, None]
     #: Size that the members of one trace may take there, in bytes or with a unit (MiB, GiB)
     max_spool: Union[Text, None]
-    #: Manifests, TMF files, and folders with such files below them; auto for what lies beside the traces, none for none
+    #: Manifests, TMF files, binaries, and folders or archives with such files; auto for what lies beside the traces, none for none
     schemas: Union[Path, Iterable[Path], None]
     #: Folder of the schema store
     store: Union[Path, None]
@@ -157,7 +157,7 @@ class ConvertOptions(TypedDict, total=False):
 class SchemaOptions(TypedDict, total=False):
     """Options of :mod:`etl2parquet.schema`."""
 
-    #: Manifests, TMF files, and folders with such files below them; auto for what lies beside the traces, none for none
+    #: Manifests, TMF files, binaries, and folders or archives with such files; auto for what lies beside the traces, none for none
     schemas: Union[Path, Iterable[Path], None]
     #: Folder of the schema store
     store: Union[Path, None]

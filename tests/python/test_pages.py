@@ -26,7 +26,7 @@ PAGES = {
     "docs/queries.md": (1, ["out/trace=boot", "views.sql", "views.spark.sql"]),
     "docs/recipes.md": (1, ["lake/trace=example", "lake/trace=orders"]),
     "docs/report.md": (1, ["boot.html", "opened", "pages/index.html", "pages/monday.html", "pages/tuesday.html"]),
-    "docs/schemas.md": (6, ["out/trace=trace", "shop.lock", "out/schema.lock", "out/trace=c", "facts.json"]),
+    "docs/schemas.md": (7, ["out/trace=trace", "shop.lock", "out/schema.lock", "out/trace=c", "facts.json"]),
     "docs/sidecar.md": (1, ["out/trace=boot"]),
     "docs/symbols.md": (1, ["out/symbols/modules.parquet", "missing.txt", "boot.html"]),
     "docs/steps.md": (1, ["out/trace=boot"]),
@@ -79,6 +79,13 @@ def desk(name):
     for path, text in {"MyDriver.man": MANIFEST, "tmf/driver.tmf": TMF}.items():
         with open(os.path.join(work, path), "w", encoding="utf-8") as file:
             file.write(text)
+    # What is kept of a binary does for one.
+    binaries = os.path.join(support.REPOSITORY, "tests", "python", "data", "binaries")
+    os.makedirs(os.path.join(work, "disk/Windows/System32"))
+    with zipfile.ZipFile(os.path.join(binaries, "node.zip")) as archive:
+        for path in ("MyService.exe", "disk/Windows/System32/node.exe"):
+            with open(os.path.join(work, path), "wb") as file:
+                file.write(archive.read("node.exe"))
     os.symlink(support.BINARY, os.path.join(work, "bin", "etl2parquet"))
     opener = os.path.join(work, "bin", "open" if sys.platform == "darwin" else "xdg-open")
     with open(opener, "w", encoding="utf-8") as file:

@@ -55,7 +55,7 @@ const SCHEMAS: SettingGroup<RunOptions> = SettingGroup {
     settings: &[
         Row::path("schemas", "PATH", |options, path| options.schemas.paths.push(path))
             .repeated()
-            .help("Manifests, TMF files, and folders with such files below them; auto for what lies beside the traces, none for none"),
+            .help("Manifests, TMF files, binaries, and folders or archives with such files; auto for what lies beside the traces, none for none"),
         Row::path("store", "DIR", |options, path| options.schemas.store = Some(path)).help("Folder of the schema store"),
         Row::flag("no-store", |options| options.schemas.no_store = true).help("Leave the schema store alone"),
     ],

@@ -31,7 +31,7 @@ const NONE: &str = "none";
 /// Which schemas a run uses, besides those in the traces and in the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SchemaChoice {
-    /// Manifests, TMF files, and folders with such files below them; `auto` is what lies beside the traces, `none` nothing.
+    /// Manifests, TMF files, binaries, and folders or archives with such files; `auto` is what lies beside the traces, `none` nothing.
     /// Without any `auto` is meant.
     pub paths: Vec<PathBuf>,
     /// The folder of the schema store; `None` for the one that the system has a place for.
