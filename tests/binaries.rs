@@ -219,6 +219,24 @@ fn what_is_wrong_is_named_and_the_rest_stands() {
     assert_eq!(manifest.providers[0].maps[0].entries(), [(1, String::new()), (2, String::new()), (3, String::new())]);
 }
 
+/// Structures that share their members make more fields than there are items, and events copies of all of them.
+#[test]
+fn what_a_small_file_can_multiply_is_limited() {
+    let outer = (0..64).map(|_| structure("S", 64, 100));
+    let items: Vec<_> = outer.chain((0..100).map(|_| value("A", 8, 8))).collect();
+    let events = (0..2000).map(|id| declared_event(id, 0).template(0)).collect();
+    let greedy = Declared { guid: guid(LAB), templates: vec![(64, items)], events, ..Declared::default() };
+    let manifest = parsed(program(true, 0, &[("WEVT_TEMPLATE", 1, 0, wevt_template(&[greedy]))]));
+    let events = &manifest.providers[0].events;
+    let (kept, doubtful) = (events.iter().map(|event| event.schema.footprint()).sum::<usize>(), events[0].trust);
+    assert!((32 << 20..64 << 20).contains(&kept), "{kept} bytes");
+    assert_eq!(doubtful, Trust::Doubtful);
+    let faults: Vec<_> = manifest.rejected.iter().map(|fault| fault.message.as_str()).collect();
+    assert!(faults[0].starts_with("expected at most 4096 fields"), "{faults:?}");
+    let left_out = "expected a file that needs less memory: event ";
+    assert!(faults.iter().any(|fault| fault.starts_with(left_out)), "{faults:?}");
+}
+
 #[test]
 fn of_several_languages_one_is_taken() {
     let german: Vec<_> = TEXTS.iter().map(|&(id, _)| (id, "Deutsch")).collect();

@@ -143,7 +143,8 @@ impl<'a> Reader<'a> {
     /// How people see what has this name and message: by the message, if that is a name, else by the name.
     pub(super) fn shown(&mut self, name: u32, message: u32) -> Option<String> {
         let declared = self.name(name)?;
-        let text = self.messages.name(message);
+        // Texts are long, and many elements can have the same.
+        let text = if self.budget.take(self.messages.footprint(message)) { self.messages.name(message) } else { None };
         Some(text.unwrap_or_else(|| declared.strip_prefix(STANDARD).unwrap_or(&declared).to_owned()))
     }
 

@@ -70,6 +70,10 @@ impl LevelReader<'_, '_> {
                 self.reject(item.at, format!("expected at most {MAX_FIELDS} fields, found more"));
                 break;
             }
+            if !self.reader.budget.take(size_of::<Field>()) {
+                self.reject(item.at, "expected a file that needs less memory: a field is left out".to_owned());
+                break;
+            }
             self.made += 1;
             let field = self.field(number, item);
             if let Some(level) = self.levels.last_mut() {
