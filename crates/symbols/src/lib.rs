@@ -16,9 +16,9 @@
 //! |---|---|
 //! | PDB, DBI | the identity; modules, and which of them each part of the code comes from; section headers; maps of rearranged code |
 //! | globals | publics: names that the linker knows, decorated |
-//! | one of each module | procedures, lines, and the functions that are inlined in them |
+//! | one of each module | procedures, lines, and the functions that are inlined in them; annotations of the source code |
 //! | names | source files |
-//! | identities, types | the names of inlined functions, and of their classes |
+//! | identities, types | the names of inlined functions, and of their classes; enumerations |
 //!
 //! Which function an address lies in: the procedure that it lies in, of the module that the linker took that code from; else the
 //! last public before it, if nothing else begins between the two and both come from one module. Never one of data, never one

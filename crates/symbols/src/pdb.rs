@@ -8,12 +8,14 @@ use etl::input::{Input, LocalFile, MemoryInput};
 
 use crate::container::{Stream, Streams};
 use crate::debug::directory::{Dbi, Info, ModuleBytes, identity};
+use crate::debug::enumerations;
 use crate::debug::functions::{At, Function, Functions, by_module};
 use crate::debug::ids;
 use crate::debug::inlines::{Site, sites};
 use crate::debug::lines::{FileNames, Line, Lines};
 use crate::debug::procedures::Procedures;
 use crate::debug::publics::Publics;
+use crate::debug::source_annotations;
 use crate::debug::space::{Place, Space};
 use crate::found::{Readable, Reason};
 use crate::identity::PdbId;
@@ -110,6 +112,25 @@ impl Pdb {
             }
         }
         answers.finish(&self.streams)
+    }
+
+    /// Hands on the annotations of the source code whose first text is `first`, without that one: `TMF:` is that of the formats of
+    /// WPP messages. They are in the order of the modules; the same one may come several times.
+    ///
+    /// # Errors
+    /// When the PDB is damaged, or needs more memory than it may take.
+    pub fn annotations(&self, first: &str, mut show: impl FnMut(&[&[u8]])) -> Readable<()> {
+        let Some(dbi) = &self.dbi else { return Ok(()) };
+        source_annotations::each(&self.streams, dbi, first.as_bytes(), &mut show)
+    }
+
+    /// The enumerations of the source code that have these names, and are in the PDB: value and name of each of their values.
+    /// Negative values are as 64 bits have them.
+    ///
+    /// # Errors
+    /// Those of [`Pdb::annotations`].
+    pub fn enumerations(&self, wanted: &BTreeSet<String>) -> Readable<BTreeMap<String, Vec<(u64, String)>>> {
+        enumerations::named(&self.streams, wanted)
     }
 
     fn names(&self) -> Readable<Option<Stream>> {

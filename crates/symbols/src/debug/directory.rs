@@ -204,6 +204,11 @@ impl ModuleStreams {
         Some(ModuleStreams { stream, symbols, old_lines, lines })
     }
 
+    /// The number of the stream of both.
+    pub(crate) fn stream(self) -> u16 {
+        self.stream
+    }
+
     /// The bytes of both.
     pub(crate) fn load(self, streams: &Streams) -> Readable<Option<ModuleBytes>> {
         let stream = streams.named_by(self.stream)?;

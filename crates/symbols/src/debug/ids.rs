@@ -15,7 +15,7 @@ const LF_STRING_ID: u16 = 0x1605;
 /// Classes, structures, interfaces and unions have their names behind a size, enumerations behind two numbers.
 const LF_CLASS: [u16; 3] = [0x1504, 0x1505, 0x1519];
 const LF_UNION: u16 = 0x1506;
-const LF_ENUM: u16 = 0x1507;
+pub(crate) const LF_ENUM: u16 = 0x1507;
 
 /// What a name is made of.
 #[derive(Clone, Debug)]
@@ -63,18 +63,25 @@ pub(crate) fn names(streams: &Streams, wanted: &BTreeSet<u32>) -> Readable<BTree
 }
 
 /// Goes once through a stream of types, and shows those that are wanted, with their kinds and what stands behind.
-fn each(stream: &[u8], wanted: &BTreeSet<u32>, mut show: impl FnMut(u32, u16, &[u8])) {
+pub(crate) fn each(stream: &[u8], wanted: &BTreeSet<u32>, mut show: impl FnMut(u32, u16, &[u8])) {
+    let Some(&last) = wanted.last() else { return };
+    up_to(stream, last, |id, kind, data| {
+        if wanted.contains(&id) {
+            show(id, kind, data);
+        }
+    });
+}
+
+/// Goes once through a stream of types, and shows those up to the number `last`.
+pub(crate) fn up_to(stream: &[u8], last: u32, mut show: impl FnMut(u32, u16, &[u8])) {
     let header = |mut bytes: Bytes<'_>| {
         let (_version, header, first, _behind) = (bytes.u32()?, bytes.u32()?, bytes.u32()?, bytes.u32()?);
         Some((header, first, bytes.u32()?))
     };
     let Some((header, first, len)) = header(Bytes(stream)) else { return };
     let Some(records) = from(stream, header).and_then(|mut bytes| bytes.take_u32(len)) else { return };
-    let Some(&last) = wanted.last() else { return };
     for (record, id) in Records::new(records, 0).zip(first..=last) {
-        if wanted.contains(&id) {
-            show(id, record.kind, record.data);
-        }
+        show(id, record.kind, record.data);
     }
 }
 

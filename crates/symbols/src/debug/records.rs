@@ -8,6 +8,8 @@ use crate::bytes::Bytes;
 pub(crate) const S_PUB32: u16 = 0x110E;
 /// Procedures: of one file, and known to all; their types are in the stream of types, or in that of identities.
 pub(crate) const PROCEDURES: [u16; 6] = [0x110F, 0x1110, 0x1146, 0x1147, 0x1155, 0x1156];
+/// Texts of the source code.
+pub(crate) const S_ANNOTATION: u16 = 0x1019;
 /// A part of a procedure that lies elsewhere.
 pub(crate) const S_SEPCODE: u16 = 0x1132;
 /// What begins the code of a function that is inlined, in two forms.

@@ -15,6 +15,10 @@ pub struct SmallPdb {
     pub omap: Option<[Vec<(u32, u32)>; 2]>,
     /// Names of the namespace, and of the function, by numbers from 0x1000 on, two each.
     pub functions: Vec<(String, String)>,
+    /// Records of types, by numbers from 0x1000 on.
+    pub types: Vec<u8>,
+    /// Records among the globals, besides publics.
+    pub globals: Vec<u8>,
 }
 
 /// Lines, by offsets.
@@ -117,7 +121,8 @@ impl SmallPdb {
         let names = [u32s(&[0xEFFE_EFFE, 1, 8]), b"\0a.cpp\0\0".to_vec()].concat();
         let first = 10;
         let modules: Vec<_> = self.modules.iter().map(SmallModule::stream).collect();
-        let mut streams = vec![vec![], info(5), types(&[]), vec![], self.ids(), names, self.globals(), sections()];
+        let mut streams =
+            vec![vec![], info(5), types(&self.types), vec![], self.ids(), names, self.globals(), sections()];
         let omap = self.omap.as_ref();
         let map =
             |which: usize| omap.map_or(vec![], |maps| maps[which].iter().flat_map(|&(a, b)| u32s(&[a, b])).collect());
@@ -145,7 +150,7 @@ impl SmallPdb {
         let public = |(section, offset, name): &(u16, u32, String)| {
             record(0x110E, &[u32s(&[2, *offset]), u16s(&[*section]), text(name)].concat())
         };
-        self.publics.iter().flat_map(public).collect()
+        self.publics.iter().flat_map(public).chain(self.globals.iter().copied()).collect()
     }
 
     fn dbi(&self, first: u16, streams: &[(Vec<u8>, u32, u32)]) -> Vec<u8> {
@@ -265,4 +270,38 @@ pub fn sample() -> SmallPdb {
     let function = |scope: &str, name: &str| (scope.to_owned(), name.to_owned());
     let functions = vec![function("a", "outer"), function("?A0x12", "inner")];
     SmallPdb { dbi_age: 3, publics, modules: vec![first, second], functions, ..SmallPdb::default() }
+}
+
+impl SmallModule {
+    /// Adds an annotation of the source code.
+    pub fn annotation(&mut self, texts: &[&str]) -> &mut Self {
+        self.symbols.extend(annotation(texts));
+        self
+    }
+}
+
+/// The record of an annotation of the source code.
+pub fn annotation(texts: &[&str]) -> Vec<u8> {
+    let count = u16::try_from(texts.len()).unwrap();
+    let texts: Vec<u8> = texts.iter().flat_map(|own| text(own)).collect();
+    record(0x1019, &[u32s(&[0x20]), u16s(&[1, count]), texts].concat())
+}
+
+/// The records of an enumeration that stand at `at` among the types: a list of values, and its name. Values below 0x8000 stand for
+/// themselves.
+pub fn enumeration(at: u32, name: &str, values: &[(i64, &str)]) -> Vec<u8> {
+    let member = |&(value, name): &(i64, &str)| {
+        let number = match u16::try_from(value) {
+            Ok(small) if small < 0x8000 => small.to_le_bytes().to_vec(),
+            _ => [&u16s(&[0x8009])[..], &value.to_le_bytes()].concat(),
+        };
+        let mut member = [u16s(&[0x1502, 3]), number, text(name)].concat();
+        while member.len() % 4 != 0 {
+            member.push(0xF0 + u8::try_from(4 - member.len() % 4).unwrap());
+        }
+        member
+    };
+    let list = record(0x1203, &values.iter().flat_map(member).collect::<Vec<u8>>());
+    let count = u16::try_from(values.len()).unwrap();
+    [list, record(0x1507, &[u16s(&[count, 0]), u32s(&[0x74, at]), text(name)].concat())].concat()
 }
