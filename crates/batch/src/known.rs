@@ -123,6 +123,9 @@ pub fn import(paths: &[PathBuf], store: Option<&Path>) -> Result<Imported> {
                 events += manifest.providers.iter().map(|provider| provider.events.len() as u64).sum::<u64>();
             }
             SchemaContent::Messages(tmf) => messages += tmf.messages.len() as u64,
+            SchemaContent::Classes(mof) => {
+                events += mof.classes.iter().map(|class| class.events.len() as u64).sum::<u64>();
+            }
         }
     }
     Ok(Imported {

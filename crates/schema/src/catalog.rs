@@ -147,7 +147,9 @@ impl SchemaCatalog {
         let users = self.given.providers().chain(self.store.providers());
         let manifests: BTreeSet<Guid> = users.chain(self.pack.providers()).collect();
         let manifests = manifests.into_iter().map(|guid| (guid, ProviderType::Manifest));
-        let classes = self.pack.classes().map(|guid| (guid, ProviderType::Classic));
+        let users = self.given.class_guids().chain(self.store.class_guids());
+        let classes: BTreeSet<Guid> = users.chain(self.pack.classes()).collect();
+        let classes = classes.into_iter().map(|guid| (guid, ProviderType::Classic));
         let named = manifests.chain(classes).filter(|&(guid, kind)| wanted(&self.name(guid, kind), guid));
         let mut all: Vec<Provider> = named.map(|(guid, kind)| self.provider(guid, kind)).collect();
         let messages = self.messages().into_iter().map(|(guid, messages)| wpp(guid, &messages));
@@ -159,7 +161,8 @@ impl SchemaCatalog {
 
     /// The GUIDs of which only a name is known, by name and GUID.
     pub fn names(&self, wanted: impl Fn(&str, Guid) -> bool) -> Vec<Provider> {
-        let described: BTreeSet<Guid> = self.given.providers().chain(self.store.providers()).collect();
+        let classes = self.given.class_guids().chain(self.store.class_guids());
+        let described: BTreeSet<Guid> = self.given.providers().chain(self.store.providers()).chain(classes).collect();
         let names = self.pack.names().iter();
         let wanted = names.filter(|named| !described.contains(&named.guid) && wanted(named.name, named.guid));
         let mut all: Vec<Provider> = wanted.map(only_named).collect();
@@ -212,11 +215,19 @@ impl SchemaCatalog {
         given.map(at(Origin::Given)).chain(store.map(at(Origin::Store)))
     }
 
+    /// What the user's files declare of a class of classic events, in order of rank.
+    pub fn classes(&self, guid: Guid) -> impl Iterator<Item = (Origin, &ProviderSchemas, &str)> {
+        let at = |origin| move |(class, file): (_, _)| (origin, AsRef::<ProviderSchemas>::as_ref(class), file);
+        let (given, store) = (self.given.classes(guid), self.store.classes(guid));
+        given.map(at(Origin::Given)).chain(store.map(at(Origin::Store)))
+    }
+
     fn name(&self, guid: Guid, kind: ProviderType) -> String {
+        let class_of_user = || self.classes(guid).map(|(_, class, _)| class.name.clone()).find(|name| !name.is_empty());
         let user = || self.manifests(guid).map(|(_, manifest, _)| manifest.name.clone()).find(|name| !name.is_empty());
         let builtin = || self.pack.provider_name(&guid).map(str::to_owned);
         let class = || self.pack.class_name(&guid).map(str::to_owned);
-        let name = if kind == ProviderType::Classic { class() } else { user().or_else(builtin) };
+        let name = if kind == ProviderType::Classic { class().or_else(class_of_user) } else { user().or_else(builtin) };
         name.unwrap_or_default()
     }
 
@@ -226,6 +237,7 @@ impl SchemaCatalog {
         match kind {
             ProviderType::Wpp | ProviderType::Named => {}
             ProviderType::Classic => {
+                all.extend(self.classes(guid).flat_map(|(origin, class, file)| of_manifest(class, origin, file)));
                 let class = self.pack.class(&guid).into_iter();
                 all.extend(class.flat_map(ClassPack::all).map(|layout| of_pack(layout, Origin::Pack)));
             }

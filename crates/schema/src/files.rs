@@ -14,9 +14,10 @@ use etl::input::regular;
 use super::archive;
 use super::manifest::Manifest;
 use super::model::SchemaError;
-use super::text;
+use super::mof::{self, Mof};
 use super::tmf::Tmf;
 use super::wevt::{self, Binary, Extract};
+use super::{symbol_file, text};
 
 /// Larger files are no formats of messages; those of all messages of Windows take less.
 const MAX_BYTES: u64 = 256 << 20;
@@ -28,7 +29,7 @@ const HEAD_BYTES: u64 = 64 << 10;
 pub struct SchemaFile {
     /// Its name; of a file in a folder, its path below that folder, with `/`.
     pub name: String,
-    /// The file as it is; of a binary its [`Extract`].
+    /// The file as it is; of a binary its [`Extract`], of a PDB its messages as the text of a TMF file.
     pub bytes: Vec<u8>,
     /// What it declares.
     pub content: SchemaContent,
@@ -39,10 +40,12 @@ pub struct SchemaFile {
 pub enum SchemaContent {
     /// The providers of an instrumentation manifest.
     Manifest(Manifest),
-    /// The WPP messages of a TMF file.
+    /// The WPP messages of a TMF file or a PDB.
     Messages(Tmf),
     /// The providers of a binary, as a manifest.
     Binary(Manifest),
+    /// The classes of classic events of a MOF file.
+    Classes(Mof),
 }
 
 /// Something of the user's files that is not used.
@@ -106,6 +109,15 @@ impl SchemaFile {
                 return SchemaFile::parse(name, extract, language);
             }
             FileType::Extract => SchemaContent::Binary(wevt::parse(&bytes).map_err(|fault| fault.to_string())?),
+            FileType::Mof => {
+                let mof = Mof::parse(&bytes);
+                if mof.classes.is_empty() {
+                    let reason = mof.rejected.first().map(ToString::to_string);
+                    return Err(reason.unwrap_or_else(|| NO_EVENTS.to_owned()));
+                }
+                SchemaContent::Classes(mof)
+            }
+            FileType::Pdb => return SchemaFile::parse(name, symbol_file::parse(name, bytes)?, language),
         };
         Ok(SchemaFile { name: name.to_owned(), bytes, content })
     }
@@ -115,6 +127,7 @@ impl SchemaFile {
         match &self.content {
             SchemaContent::Manifest(manifest) | SchemaContent::Binary(manifest) => &manifest.rejected,
             SchemaContent::Messages(tmf) => &tmf.rejected,
+            SchemaContent::Classes(mof) => &mof.rejected,
         }
     }
 
@@ -124,12 +137,15 @@ impl SchemaFile {
     }
 }
 
-const NO_SCHEMA: &str = "expected an instrumentation manifest (XML), a TMF file or a binary, found none of them";
+const NO_SCHEMA: &str = "expected an instrumentation manifest (XML), a TMF file, MOF, a PDB or a binary, found none of them";
+const NO_EVENTS: &str = "expected classes of events (EventType) in MOF, found none";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileType {
     Manifest,
     Messages,
+    Mof,
+    Pdb,
     /// A program of Windows.
     Binary,
     /// What is kept of one.
@@ -142,7 +158,9 @@ impl FileType {
         match self {
             FileType::Manifest => ("an instrumentation manifest", Manifest::MAX_BYTES as u64),
             FileType::Messages => ("a TMF file", MAX_BYTES),
-            // It is read by position.
+            FileType::Mof => ("MOF", Mof::MAX_BYTES as u64),
+            // They are read by position: no more of them than has to be, however large they are.
+            FileType::Pdb => ("a PDB", u64::MAX),
             FileType::Binary => ("a binary", u64::MAX),
             FileType::Extract => ("the resources of a binary", Extract::MAX_BYTES as u64),
         }
@@ -157,6 +175,9 @@ fn kind(head: &[u8]) -> Option<FileType> {
     if Extract::is_start_of(head) {
         return Some(FileType::Extract);
     }
+    if symbol_file::is_symbol_file(head) {
+        return Some(FileType::Pdb);
+    }
     let limit = usize::try_from(HEAD_BYTES).unwrap_or(usize::MAX).min(head.len());
     let text = text::decode(head.get(..limit)?);
     if text.trim_start().starts_with('<') {
@@ -167,7 +188,10 @@ fn kind(head: &[u8]) -> Option<FileType> {
         matches!(word, "#typev" | "#type") || word.parse::<Guid>().is_ok()
     };
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
-    lines.next().is_some_and(is_tmf).then_some(FileType::Messages)
+    if lines.next().is_some_and(is_tmf) {
+        return Some(FileType::Messages);
+    }
+    mof::is_mof(&text).then_some(FileType::Mof)
 }
 
 /// Reads the schema files among `paths` (files, and folders with all below them) in order and hands each to `take`.
@@ -313,7 +337,11 @@ fn read(path: &Path, name: &str, language: Option<&str>) -> std::io::Result<Resu
         return Ok(extract.and_then(|extract| SchemaFile::parse(name, extract, language)));
     }
     Read::by_ref(&mut file).take(HEAD_BYTES).read_to_end(&mut bytes)?;
-    let Some((what, limit)) = kind(&bytes).map(FileType::limit) else { return Ok(Err(NO_SCHEMA.to_owned())) };
+    let Some(file_type) = kind(&bytes) else { return Ok(Err(NO_SCHEMA.to_owned())) };
+    if file_type == FileType::Pdb {
+        return Ok(symbol_file::read(path).and_then(|text| SchemaFile::parse(name, text, language)));
+    }
+    let (what, limit) = file_type.limit();
     if metadata.len() > limit {
         return Ok(Err(format!("expected {what} of at most {limit} bytes, found {}", metadata.len())));
     }
@@ -389,6 +417,12 @@ mod tests {
             (TMF.as_bytes(), Some(FileType::Messages)),
             (b"#typev Main_c1 10 \"\"", Some(FileType::Messages)),
             (b"", None),
+            (b"// Lab\n#pragma autorecover\n[Dynamic]", Some(FileType::Mof)),
+            (b"/* Lab */ [Dynamic : ToSubclass, Guid(\"{1}\")]\nclass Lab : EventTrace {", Some(FileType::Mof)),
+            (b"[section]\nclass=1", None),
+            (b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0", Some(FileType::Pdb)),
+            (b"Microsoft C/C++ MSF 7.00\r\n", None),
+            (b"Microsoft MSFZ Container\r\n\x1aALD\0\0", Some(FileType::Pdb)),
             (b"# Notes\n#typev", None),
             (b"\0\0\x01\0", None),
         ] {

@@ -5,7 +5,7 @@
 //! | metadata on the event | [`tracelogging`] |
 //! | the manifest that an EventSource writes into the trace | [`eventsource`] |
 //! | descriptions that merging tools append | [`event_info`] |
-//! | instrumentation manifests and TMF files of the user | [`manifest`], [`tmf`], found by [`files`], kept in the [`store`] |
+//! | instrumentation manifests, TMF files, MOF and PDBs of the user | [`manifest`], [`tmf`], [`mof`], [`symbol_file`], found by [`files`], kept in the [`store`] |
 //! | binaries of the user | [`wevt`], found and kept alike |
 //! | what is built in | [`pack`] |
 //! | WPP messages | [`wpp`] |
@@ -41,6 +41,7 @@ pub mod lock;
 pub mod manifest;
 pub mod message;
 pub mod model;
+pub mod mof;
 pub mod numbers;
 pub mod pack;
 pub mod printf;
@@ -51,6 +52,7 @@ pub mod settled_layout;
 pub mod shared_serde;
 pub mod source;
 pub mod store;
+pub mod symbol_file;
 pub mod text;
 pub mod tmf;
 pub mod tracelogging;

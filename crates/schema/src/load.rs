@@ -75,6 +75,10 @@ impl SchemaSet {
                 }
                 None
             }
+            SchemaContent::Classes(mof) => {
+                mof.classes.into_iter().for_each(|class| self.schemas.add_class(class, &file.name));
+                None
+            }
             SchemaContent::Messages(tmf) => {
                 let conflicts = self.schemas.messages.extend(tmf.messages);
                 let message =

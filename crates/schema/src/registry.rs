@@ -166,6 +166,9 @@ impl Registry {
     fn class_candidates(&self, identity: &EventIdentity) -> Vec<Candidate> {
         let (class, opcode) = (identity.provider, identity.opcode);
         let mut found: Vec<_> = self.of_event_info(identity).collect();
+        for (declared, file) in self.user.classes(class) {
+            found.extend(of_user_class(declared, opcode, identity.version, file));
+        }
         let layouts = self.pack.classic(&class, opcode, identity.version);
         found.extend(layouts.iter().map(|layout| of_class(layout, identity.version)));
         found
@@ -216,7 +219,8 @@ impl Registry {
             let mut own = self.event_info.iter().filter(|(info, _)| info.provider == *provider);
             own.find_map(|(info, _)| info.provider_name.as_deref().and_then(named))
         };
-        let user = || self.user.manifests(*provider).find_map(|(manifest, _)| named(&manifest.name));
+        let user = self.user.manifests(*provider).chain(self.user.classes(*provider));
+        let user = || user.into_iter().find_map(|(manifest, _)| named(&manifest.name));
         let pack = || self.pack.class(provider).map(|class| class.dataset.to_owned());
         let table = || self.pack.provider_name(provider).map(str::to_owned);
         eventsource.or_else(event_info).or_else(user).or_else(pack).or_else(table)
@@ -225,7 +229,8 @@ impl Registry {
     /// Whether a provider or class is registered under a name: in the user's files or the built-in table, which no trace
     /// can change.
     pub fn is_registered(&self, provider: &Guid, name: &str) -> bool {
-        let user = self.user.manifests(*provider).map(|(manifest, _)| manifest.name.as_str());
+        let user = self.user.manifests(*provider).chain(self.user.classes(*provider));
+        let user = user.map(|(manifest, _)| manifest.name.as_str());
         let class = self.pack.class(provider).map(|class| class.dataset);
         let table = self.pack.provider_name(provider);
         user.chain(class).chain(table).any(|known| known.to_lowercase() == name.to_lowercase())
@@ -326,6 +331,28 @@ fn of_manifest<'a>(
 fn is_unresolved(message: &str) -> bool {
     let text = message.trim();
     text.is_empty() || (text.starts_with("$(") && text.ends_with(')'))
+}
+
+/// What a file declares of a classic event; of a version that it lacks, what it declares of the next lower one.
+fn of_user_class<'a>(
+    class: &'a Arc<ProviderSchemas>,
+    opcode: u8,
+    version: u16,
+    file: &'a str,
+) -> impl Iterator<Item = Candidate> + 'a {
+    class.newest_up_to(opcode.into(), version).iter().map(move |event| {
+        let is_older = u16::from(event.version) != version;
+        let older = || format!("{file}, version {} in place of {version}", event.version);
+        Candidate {
+            source: DecodeSource::User,
+            origin: if is_older { older() } else { file.to_owned() },
+            schema: Arc::clone(&event.schema),
+            trust: if is_older { event.trust.max(Trust::Older) } else { event.trust },
+            declaring_source: DeclaringSource::Manifest(Arc::clone(class)),
+            numbers: EventNumbers::default(),
+            message: None,
+        }
+    })
 }
 
 fn of_pack(layout: &PackLayout, source: DecodeSource, declaring_source: DeclaringSource) -> Candidate {

@@ -55,6 +55,8 @@ pub enum StoredType {
     Tmf,
     /// The resources of a binary.
     Wevt,
+    /// Classes of classic events.
+    Mof,
 }
 
 impl StoredFile {
@@ -63,6 +65,7 @@ impl StoredFile {
             StoredType::Manifest => "man",
             StoredType::Tmf => "tmf",
             StoredType::Wevt => "wevt",
+            StoredType::Mof => "mof",
         };
         format!("{}.{extension}", self.blake3)
     }
@@ -72,6 +75,7 @@ impl StoredFile {
             SchemaContent::Manifest(_) => StoredType::Manifest,
             SchemaContent::Messages(_) => StoredType::Tmf,
             SchemaContent::Binary(_) => StoredType::Wevt,
+            SchemaContent::Classes(_) => StoredType::Mof,
         };
         StoredFile { origin: file.name.clone(), blake3: file.hash(), kind, rejected: file.faults().len() }
     }

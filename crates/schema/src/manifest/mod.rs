@@ -4,6 +4,7 @@
 //! by local name only. What circulates under the name of manifests is often regenerated from a machine and has lost
 //! structures, lengths and out types on the way; layouts that show it are doubtful ([`ManifestEvent::trust`]).
 
+mod classic;
 mod document;
 mod model;
 mod names;
@@ -13,8 +14,9 @@ mod template;
 mod tree;
 mod xml;
 
+pub use self::classic::classic_classes;
 pub use self::document::Manifest;
-pub use self::model::{ManifestEvent, OpcodeName, ProviderSchemas, TaskName};
+pub use self::model::{ClassicType, ManifestEvent, OpcodeName, ProviderSchemas, TaskName};
 pub(crate) use self::names::standard_opcode;
 pub(crate) use self::strings::is_name;
 

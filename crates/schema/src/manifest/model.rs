@@ -28,6 +28,8 @@ pub struct ProviderSchemas {
     pub tasks: Vec<TaskName>,
     /// The opcodes by task and number.
     pub opcodes: Vec<OpcodeName>,
+    /// The opcodes that have another number in classic events, by task and number.
+    pub classic_types: Vec<ClassicType>,
     /// Number and name of its own levels.
     pub levels: Vec<(u8, String)>,
     /// Number and name of its channels.
@@ -56,6 +58,17 @@ pub struct OpcodeName {
     pub value: u8,
     /// The name.
     pub name: String,
+}
+
+/// An opcode that has another number in the classic events of a task's class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClassicType {
+    /// The task that the opcode belongs to; `None` for all.
+    pub task: Option<u16>,
+    /// The opcode.
+    pub opcode: u8,
+    /// The type of the classic event (`mofValue`).
+    pub classic: u8,
 }
 
 /// One event of a provider.
@@ -87,11 +100,30 @@ pub struct ManifestEvent {
 }
 
 impl ProviderSchemas {
+    /// The type that an opcode of a task has in classic events; the task's own opcodes come before the provider's.
+    pub fn classic_type(&self, task: u16, opcode: u8) -> u8 {
+        let of = |task| {
+            let key = |known: &ClassicType| (known.task, known.opcode);
+            let found = self.classic_types.binary_search_by_key(&(task, opcode), key).ok();
+            found.and_then(|found| self.classic_types.get(found)).map(|known| known.classic)
+        };
+        of(Some(task)).or_else(|| of(None)).unwrap_or(opcode)
+    }
+
     /// The events of an id and version, in file order.
     pub fn events_of(&self, id: u16, version: u8) -> &[ManifestEvent] {
         let key = |event: &ManifestEvent| (event.id, event.version);
         let start = self.events.partition_point(|event| key(event) < (id, version));
         let end = self.events.partition_point(|event| key(event) <= (id, version));
         self.events.get(start..end).unwrap_or_default()
+    }
+
+    /// The events of an id in the highest version that is not above `version`: of classes, whose fields are appended from version to
+    /// version, so that a lower one describes a beginning of the payload, and a higher one fields that are not there.
+    pub fn newest_up_to(&self, id: u16, version: u16) -> &[ManifestEvent] {
+        let key = |event: &ManifestEvent| (event.id, u16::from(event.version));
+        let end = self.events.partition_point(|event| key(event) <= (id, version));
+        let below = self.events.get(..end).and_then(<[_]>::last).filter(|event| event.id == id);
+        below.map_or(&[], |event| self.events_of(id, event.version))
     }
 }

@@ -1,10 +1,10 @@
 //! The names a provider declares for levels, channels, tasks, opcodes and keywords, and the standard ones.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use roxmltree::Node;
 
-use super::model::{OpcodeName, TaskName};
+use super::model::{ClassicType, OpcodeName, TaskName};
 use super::strings::Strings;
 use super::xml::{Rejections, attribute, children, grandchildren, guid_attribute, number, number_attribute, tag};
 
@@ -71,6 +71,7 @@ pub(super) struct Names {
     /// Opcodes are named per task; `None` for those of the whole provider.
     opcodes: HashMap<Option<u16>, HashMap<String, Declared<u8>>>,
     shown_opcodes: HashMap<(Option<u16>, u8), String>,
+    classic_types: BTreeMap<(Option<u16>, u8), u8>,
     keywords: HashMap<String, Declared<u64>>,
 }
 
@@ -137,6 +138,9 @@ impl Names {
         let name = shown.clone().or_else(|| attribute(node, "name").map(unprefixed));
         if let Some((value, name)) = value.zip(name).filter(|(value, name)| !only_counts(name, "opcode", value)) {
             self.shown_opcodes.entry((task, value)).or_insert(name);
+        }
+        if let Some((value, classic)) = value.zip(number_attribute(node, "mofValue")) {
+            self.classic_types.entry((task, value)).or_insert(classic);
         }
         declare(self.opcodes.entry(task).or_default(), node, value, shown, rejections);
     }
@@ -217,6 +221,12 @@ impl Names {
         all.sort();
         let named = |(value, name)| TaskName { value, name, class: self.task_classes.get(&value).copied() };
         all.into_iter().map(named).collect()
+    }
+
+    /// The opcodes that have another number in classic events.
+    pub(super) fn all_classic_types(&self) -> Vec<ClassicType> {
+        let all = self.classic_types.iter();
+        all.map(|(&(task, opcode), &classic)| ClassicType { task, opcode, classic }).collect()
     }
 
     /// The provider's own opcodes by task and number.

@@ -47,6 +47,7 @@ pub(super) fn read(
         keywords: names.all_keywords(),
         tasks: names.all_tasks(),
         opcodes: names.all_opcodes(),
+        classic_types: names.all_classic_types(),
         levels: names.all_levels(),
         channels: names.all_channels(),
         maps,
