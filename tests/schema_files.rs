@@ -230,3 +230,54 @@ fn a_manifest_describes_the_classic_events_of_its_tasks() {
     let said = sandbox.t("schema show Lab-Work --no-store --schemas lab.man", 0).out;
     assert!(said.contains("classic") && said.contains("Work/Old"), "{said}");
 }
+
+const IMAGE: Guid = guid("2cb15d1d-5fc1-11d2-abe1-00a0c911f518");
+const IMAGE_ID: Guid = guid("b3e675d7-2554-4f18-830b-2762732560de");
+
+/// A module of process 7 at a base, with the identity of its PDB.
+fn module(base: u64, name: &str, pdb: (Guid, u32, &str)) -> Vec<Vec<u8>> {
+    let (guid, age, path) = pdb;
+    let ids = payload().u64(base).u64(0x1000).u32(7).u32(0).u32(0x6000_0000).u32(0);
+    let rest = ids.u64(base).u32(0).u32(0).u32(0).u32(0).wstr(&format!("\\Device\\Disk\\{name}"));
+    let id = payload().u64(base).u32(7).bytes(&guid).u32(age).bytes(path.as_bytes()).u8(0);
+    vec![full64(IMAGE, 3, 2, T0 + 1).payload(rest).on_disk(), full64(IMAGE_ID, 36, 2, T0 + 2).payload(id).on_disk()]
+}
+
+#[test]
+fn the_pdbs_of_traces_are_found_by_their_identities() {
+    let sandbox = Sandbox::new();
+    let app = module(0x10_0000, "app.exe", ([1; 16], 3, "D:\\build\\app.pdb"));
+    let other = module(0x20_0000, "other.dll", ([2; 16], 1, "other.pdb"));
+    let unknown = message(5).guid(LAB).time(T0 + 9).arguments(payload().u32(1)).on_disk();
+    let events = [app, other, messages().iter().map(OnDisk::on_disk).collect(), vec![unknown]].concat();
+    sandbox.file("a.etl", &recorded(&events));
+    let id = format!("{}3", "01".repeat(16));
+    sandbox.file(&format!("symbols/app.pdb/{id}/app.pdb"), &program().msf());
+    // Of another build.
+    sandbox.file("symbols/other.pdb", &program().msf());
+    sandbox.t("convert a.etl -o out --no-store", 0);
+    let said = sandbox.t("schema import --of out --symbol-path symbols --store store", 0).out;
+    let shown_lines: Vec<String> =
+        said.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let missing = format!("other.dll other.pdb {}1 mismatch: {id}", "02".repeat(16));
+    let expected = [
+        "lacking 4 formats, for 5 messages",
+        "found 2 formats, for 3 messages, in 1 symbol file",
+        "symbol files of 1 of 2 modules",
+        "",
+        "STILL LACKING NUMBER MESSAGES",
+        "01e9b841-7d67-315a-7b92-23b2033356de 12 1",
+        "b49d5931-ad85-4070-b1b1-3f81f1532875 5 1",
+        "",
+        "MODULE SYMBOL FILE ID WHY",
+        &missing,
+        "",
+        "1 files read: 0 events, 2 messages, 0 rejected",
+    ];
+    assert_eq!(shown_lines[..12], expected, "{said}");
+    sandbox.t("convert a.etl -o out --if-exists replace --store store", 0);
+    assert_eq!(shown(&sandbox)[..4], SHOWN);
+    // Nothing is lacking any more but what no file has.
+    let said = sandbox.t("schema import --of out --symbol-path symbols --store store", 0).out;
+    assert!(said.contains("0 are new, 1 are in store"), "{said}");
+}

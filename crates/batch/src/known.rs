@@ -6,7 +6,7 @@ use base::error::{Error, ErrorKind, Result};
 use conversion::plan::{PlanOptions, preview};
 use schema::catalog::{Origin, Provider, ProviderType, SchemaCatalog};
 use schema::describe::{Document, FORMAT, ProviderDescription};
-use schema::files::{self, SchemaContent, SkippedSchema};
+use schema::files::{self, SchemaContent, SchemaFile, SkippedSchema};
 use serde::Serialize;
 
 use super::schemas::{SHOWN, open_store};
@@ -102,13 +102,20 @@ pub struct Imported {
     pub skipped: Vec<String>,
 }
 
-/// Copies manifests, TMF files and what binaries declare into the schema store: that in the folder that is named, or where the system has a place for it.
+/// Copies manifests, TMF files, MOF, the messages of PDBs and what binaries declare into the schema store: that in the folder that is named, or where the system has a place for it.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when a path leads nowhere, when a file named by its path is no schema, and when there is no store.
 pub fn import(paths: &[PathBuf], store: Option<&Path>) -> Result<Imported> {
+    import_with(paths, Vec::new(), store)
+}
+
+/// Like [`import`], with files that are read already.
+///
+/// # Errors
+/// Those of [`import`].
+pub fn import_with(paths: &[PathBuf], mut read: Vec<SchemaFile>, store: Option<&Path>) -> Result<Imported> {
     let mut store = open_store(store)?;
-    let mut read = Vec::new();
     let skipped = files::each(paths, None, |file| {
         read.push(file);
         Ok(())

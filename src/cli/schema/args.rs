@@ -1,7 +1,7 @@
 //! What can be typed about schemas. Doc comments are help texts, as in [`super::super::args`].
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use batch::schemas::SchemaChoice;
@@ -14,7 +14,7 @@ use crate::cli::run_args::RunArgs;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Schemas")]
 pub(in crate::cli) struct SchemaArgs {
-    /// Manifest, TMF file, binary, or folder with such files; repeatable, the first ranks highest [default: auto]
+    /// Manifest, TMF file, MOF, PDB, binary, or folder with such files; repeatable, the first ranks highest [default: auto]
     ///
     /// auto stands for files called .man and .tmf in the folders that are searched for traces, behind all others; none for no
     /// file. The environment variable holds several as PATH does. Files called auto or none are ./auto and ./none.
@@ -64,7 +64,7 @@ pub(in crate::cli) enum SchemaCommand {
     /// Show what is known of a provider, or the layouts and columns of one of its events
     #[command(after_help = ENVIRONMENT)]
     Show(ShowArgs),
-    /// Copy manifests, TMF files and what binaries declare into the schema store
+    /// Copy manifests, TMF files, MOF, the messages of PDBs and what binaries declare into the schema store
     #[command(after_help = ENVIRONMENT)]
     Import(ImportArgs),
     /// Settle the names that converted traces use, for --schema-lock
@@ -104,11 +104,21 @@ pub(in crate::cli) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ImportArgs {
-    /// Manifest, TMF file, Windows binary, archive or folder with such files
-    #[arg(value_name = "PATH", required = true)]
+    /// Manifest, TMF file, MOF, PDB, Windows binary, archive or folder with such files
+    #[arg(value_name = "PATH", required_unless_present = "of")]
     pub paths: Vec<PathBuf>,
+    /// Folder with traces, or a trace (trace=NAME): look for the formats of WPP messages that it lacks in the PDBs of the
+    /// modules that it records; repeatable
+    #[arg(long, value_name = "OUT")]
+    pub of: Vec<PathBuf>,
+    /// Folders and caches of symbol files with semicolons between, as debuggers write it: DIR, cache*DIR, srv*DIR*SERVER;
+    /// without it that of _NT_SYMBOL_PATH. Servers are not asked
+    #[arg(long, value_name = "PATH", requires = "of")]
+    pub symbol_path: Option<OsString>,
     #[command(flatten)]
     pub store: StoreArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 #[derive(Debug, Args)]

@@ -9,6 +9,7 @@ use schema::catalog::SchemaCatalog;
 
 use super::args::{ExportArgs, ImportArgs, ListArgs, SchemaArgs, SchemaCommand, ShowArgs};
 use super::lock::lock;
+use super::messages::{self, Searched};
 use super::page;
 use crate::cli::console::{self, Console};
 use crate::cli::fold::Width;
@@ -52,7 +53,11 @@ fn show(args: &ShowArgs) -> Result<u8> {
 }
 
 fn import(args: &ImportArgs) -> Result<u8> {
-    let imported = known::import(&args.paths, args.store.store.as_deref())?;
+    let found = match messages::of_traces(args)? {
+        Searched::Found(files) => files,
+        Searched::Failed(code) => return Ok(code),
+    };
+    let imported = known::import_with(&args.paths, found, args.store.store.as_deref())?;
     imported.skipped.iter().for_each(|file| Console::default().warning(file));
     let known::Imported { files, providers, events, messages, rejected, new, stored, store, .. } = imported;
     let mut text = format!(

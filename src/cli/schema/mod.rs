@@ -3,6 +3,7 @@
 pub(super) mod args;
 mod command;
 mod lock;
+mod messages;
 mod page;
 
 pub(super) use self::command::run;

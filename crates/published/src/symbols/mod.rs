@@ -7,15 +7,19 @@
 //! traces ─► wanted ─► search ─► tables
 //! ```
 //!
+//! [`messages`] looks for the formats of WPP messages in the same symbol files.
+//!
 //! A module is known by the GUID and the age of its symbol file, or by the time stamp and the size of its own file; never by a
 //! name or a path.
 
+mod messages;
 mod named;
 mod rows;
 mod search;
 mod tables;
 mod wanted;
 
+pub use messages::{MessageId, MessageSearch, messages};
 pub use named::{StoredCode, StoredNames};
 pub use rows::{ModuleSymbols, NOT_ASKED};
 pub use search::{Asked, Resolved, id_of, resolve, symbol_path};

@@ -245,7 +245,7 @@ impl Search<'_> {
 }
 
 /// Notes that there are no symbols, and why.
-fn note<T>(row: &mut ModuleSymbols, found: &Found<T>) {
+pub(super) fn note<T>(row: &mut ModuleSymbols, found: &Found<T>) {
     row.status = found.word().replace('_', " ");
     if row.status == "no id" {
         "no identity".clone_into(&mut row.status);
