@@ -162,6 +162,51 @@ const TMF: &[&str] = &[
     "0xFFFFFFFF",
 ];
 
+const MOF: &[&str] = &[
+    "#pragma autorecover\n",
+    "[Dynamic, Guid(\"{3f92e6e0-9886-434e-85db-0d11d3904c0a}\")]",
+    "Guid(\"{b49d5931-ad85-4070-b1b1-3f81f1532875}\")",
+    "EventVersion(1)",
+    "EventType{1, 2}",
+    "EventType(10)",
+    "EventTypeName{\"Start\", \"End\"}",
+    "DisplayName(\"Work\") : amended",
+    "class Lab : EventTrace {",
+    "class Work : Lab {};\n",
+    "class ",
+    " : ",
+    "};\n",
+    "[WmiDataId(1), ",
+    "[WmiDataId(2)] ",
+    "WmiSizeIs(\"A\")",
+    "MAX(16)",
+    "pointer",
+    "extension(\"Sid\")",
+    "extension(\"SizeT\")",
+    "extension(\"Variant\")",
+    "format(\"w\")",
+    "format(\"s\")",
+    "StringTermination(\"ReverseCounted\")",
+    "StringTermination(\"NotCounted\")",
+    "ValueMap{\"0x1\", \"2\"}",
+    "Values{\"One\", \"Two\"}",
+    "BitMap{\"0\", \"63\"}",
+    "BitValues{\"a\", \"b\"}",
+    "ValueType(\"flag\")",
+    ", ",
+    "] ",
+    "uint32 A;",
+    "string B;",
+    "object C;",
+    "char16 D[4];",
+    "uint8 E[];",
+    "/*",
+    "*/",
+    "//",
+    "\\x41",
+    "\"",
+];
+
 const PACK: &[&str] = &[
     "P\t",
     "C\t",
@@ -243,6 +288,9 @@ pub const ALL: &[Target] = &[
         .max_len(32 << 10)
         .count(20_000),
     Target::new("tmf", schemas::tmf, "arguments and bytes conserved").form(Form::Text(TMF)).count(20_000),
+    Target::new("mof", schemas::mof, "those of manifest, found in place of a version above")
+        .form(Form::Text(MOF))
+        .count(20_000),
     Target::new("pack_text", schemas::pack_text, "those of any_schema, order").form(Form::Text(PACK)).count(20_000),
     Target::new("lock", schemas::lock, "read-back equality, every name once").form(Form::Text(LOCK)).count(20_000),
     Target::new("containers", containers::containers, "alone as with others, sizes and check sums as recorded")
@@ -252,6 +300,9 @@ pub const ALL: &[Target] = &[
         .max_len(32 << 10)
         .count(20_000),
     Target::new("msfz", symbols::pdb, "those of pdb").max_len(32 << 10).count(20_000),
+    Target::new("pdb_messages", symbols::pdb_messages, "no more messages than annotations, the same each time")
+        .max_len(32 << 10)
+        .count(20_000),
     Target::new("pe", symbols::pe, "found by its own identity alone").max_len(32 << 10).count(20_000),
     Target::new("loss", loss::loss, "events go only where damage, an issue or a gap is said")
         .form(Form::Numbered(loss::subject_count))

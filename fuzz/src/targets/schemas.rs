@@ -10,6 +10,7 @@ use schema::eventsource::{ChunkLocation, ChunkPayloads, ChunkResult, Delivery, E
 use schema::lock::SchemaLock;
 use schema::manifest::{Manifest, ProviderSchemas};
 use schema::model::EventSchema;
+use schema::mof::{Mof, is_mof};
 use schema::pack;
 use schema::tmf::Tmf;
 use schema::tracelogging::{parse_metadata, parse_traits};
@@ -179,6 +180,25 @@ pub fn tmf(input: &[u8], digest: &mut Digest) {
             Renderer::new().render(&plan, bytes, pointer_size, &header, &mut again, |_| ());
             oracle::same(&again, &text);
             digest.add((text, rendered.faithful, rendered.consumed));
+        }
+    }
+}
+
+/// MOF.
+///
+/// Oracles: those of decoding; events are in the order in which they are looked up, and found by opcode and version, also in place of a
+/// version above.
+pub fn mof(input: &[u8], digest: &mut Digest) {
+    let mof = Mof::parse(input);
+    digest.add((mof.classes.len(), mof.rejected.len(), is_mof(&String::from_utf8_lossy(input))));
+    oracle::monotone(mof.classes.iter().map(|class| class.guid));
+    for class in &mof.classes {
+        declared(class, tail(input), digest);
+        for event in class.events.iter().take(TRIED) {
+            let same = class.newest_up_to(event.id, event.version.into());
+            assert!(same.contains(event), "mof: an event is found by its opcode and version");
+            let above = class.newest_up_to(event.id, u16::MAX);
+            assert!(above.iter().all(|found| found.version >= event.version), "mof: the newest version is found");
         }
     }
 }

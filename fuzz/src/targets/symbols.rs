@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use schema::symbol_file;
+use schema::tmf::Tmf;
 use symbols::{Found, Module, Pdb, Symbol, SymbolPath};
 
 use crate::digest::Digest;
@@ -44,6 +46,26 @@ pub fn pdb(input: &[u8], digest: &mut Digest) {
         let bare = full.map(|symbol| Symbol { file: None, line: None, inlined: Vec::new(), ..symbol });
         oracle::same(&bare, plain);
     }
+}
+
+/// The WPP messages of a PDB or an MSFZ.
+///
+/// Oracles: the text is that of a TMF file, with no more messages than there are annotations, and is the same each time.
+pub fn pdb_messages(input: &[u8], digest: &mut Digest) {
+    let Ok(pdb) = Pdb::from_bytes("input.pdb", input.to_vec(), LIMIT) else {
+        return digest.count("pdb_messages", "refused");
+    };
+    let found = symbol_file::messages(&pdb);
+    digest.count("pdb_messages", if found.is_ok() { "read" } else { "damaged" });
+    oracle::same(&symbol_file::messages(&pdb), &found);
+    let Ok(text) = found else { return };
+    let mut annotations = 0;
+    let counted = pdb.annotations("TMF:", |_| annotations += 1);
+    assert!(counted.is_ok(), "pdb_messages: what was read is read again");
+    let tmf = Tmf::parse(&text);
+    assert!(tmf.messages.len() <= annotations, "pdb_messages: {} of {annotations}", tmf.messages.len());
+    digest.add((annotations, tmf.messages.len(), tmf.rejected.len()));
+    digest.add(text);
 }
 
 /// A binary of which the trace has the time stamp and the size.
