@@ -97,7 +97,7 @@ fn steps() {
 }
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 26] = [
     "",
     "convert",
     "plan",

@@ -84,7 +84,10 @@ fn the_store_keeps_the_messages_of_a_pdb_once() {
     reordered.modules.reverse();
     sandbox.file("again/new.pdb", &reordered.msf());
     let said = sandbox.t("schema import bin z again --store store", 0).out;
-    assert!(said.starts_with("3 files read: 0 events, 6 messages, 0 rejected\n1 are new, 1 are in store"), "{said}");
+    assert!(
+        said.starts_with("3 files read: 0 providers, 0 events, 6 messages, 0 rejected\n1 are new, 1 are in store"),
+        "{said}"
+    );
     let names = sandbox.names("store");
     let [file] = &names.iter().filter(|name| name.contains(".tmf")).collect::<Vec<_>>()[..] else {
         panic!("one file: {names:?}")
@@ -172,7 +175,7 @@ fn mof_describes_classic_events() {
     assert_eq!(found, ["0|10|none|-", "1|10|user|lab.mof", "2|10|user|lab.mof, version 1 in place of 2"]);
     assert_eq!(
         sandbox.t("schema import lab.mof --store store", 0).out.lines().next(),
-        Some("1 files read: 2 events, 0 messages, 0 rejected")
+        Some("1 files read: 1 providers, 2 events, 0 messages, 0 rejected")
     );
     let said = sandbox.t("schema show Lab-Work Go --store store", 0).out;
     assert!(said.contains("Handle") && said.contains("store/lab.mof"), "{said}");
@@ -272,7 +275,7 @@ fn the_pdbs_of_traces_are_found_by_their_identities() {
         "MODULE SYMBOL FILE ID WHY",
         &missing,
         "",
-        "1 files read: 0 events, 2 messages, 0 rejected",
+        "1 files read: 0 providers, 0 events, 2 messages, 0 rejected",
     ];
     assert_eq!(shown_lines[..12], expected, "{said}");
     sandbox.t("convert a.etl -o out --if-exists replace --store store", 0);

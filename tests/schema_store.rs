@@ -241,8 +241,7 @@ fn schemas_in_a_searched_folder_describe_its_traces() {
     assert_eq!((&*origin, &*names), (r#"user|"deep/Lab.MAN""#, "deep/Lab.MAN"));
     let taken = "beside the traces: 1 schema file, deep/Lab.MAN first (--schemas none leaves them alone)";
     assert!(stderr.contains(taken), "{stderr}");
-    let left_out =
-        "in/page.man: left out: expected an instrumentation manifest (XML), a TMF file, MOF, a PDB or a binary, found none of them";
+    let left_out = "in/page.man: left out: expected an instrumentation manifest (XML), a TMF file, MOF, a PDB or a binary, found none of them";
     assert!(stderr.contains(left_out), "{stderr}");
     let passed_over = "in: 1 file is not read: not called like a trace or an archive (lab.xml)";
     assert!(stderr.contains(passed_over), "{stderr}");
@@ -292,7 +291,10 @@ fn what_is_no_schema_is_refused_or_left_out() {
     bench.write("more/notes.txt", "hello");
     bench.write("more/deep/lab.xml", MANIFEST);
     for (path, message) in [
-        ("w.etl", "w.etl: expected an instrumentation manifest (XML), a TMF file, MOF, a PDB or a binary, found none of them"),
+        (
+            "w.etl",
+            "w.etl: expected an instrumentation manifest (XML), a TMF file, MOF, a PDB or a binary, found none of them",
+        ),
         ("none.man", "none.man: the schemas cannot be read"),
     ] {
         let said = bench.tool(&format!("convert w.etl -o out --schemas {path}"));

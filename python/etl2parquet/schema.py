@@ -1,6 +1,7 @@
 """What is known of the payloads of events: the commands ``etl2parquet schema …`` as functions (docs/schemas.md).
 
-Documents are those of ``--json``. ``schemas`` names manifests, TMF files and folders with such, ``store`` the folder of the schema store.
+Documents are those of ``--json``. ``schemas`` names manifests, TMF files, documents of :func:`export` and folders with such, ``store`` the
+folder of the schema store.
 """
 
 from __future__ import annotations
@@ -19,18 +20,75 @@ if TYPE_CHECKING:
 
     from ._options import SchemaOptions
 
-__all__ = ["Imported", "export", "import_files", "lock", "providers", "show"]
+__all__ = [
+    "Harvested",
+    "Imported",
+    "ImportedFile",
+    "Removed",
+    "export",
+    "harvest",
+    "import_files",
+    "imports",
+    "lock",
+    "providers",
+    "remove",
+    "show",
+]
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What came of an import: files read, what they declare, how many the store did not have, and how many it has now."""
+    """What came of an import: files read, what they declare, how many the store did not have, and how many it has now.
+
+    ``conflicts`` has where files describe a provider otherwise than the built-in schemas, and ``same_name`` the names of files that the
+    store has with several contents.
+    """
 
     files: int
     providers: int
     events: int
     messages: int
     rejected: int
+    new: int
+    stored: int
+    store: str
+    skipped: tuple[str, ...]
+    conflicts: tuple[dict[str, Any], ...]
+    same_name: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ImportedFile:
+    """A file of the schema store: what it was called, and what it declares.
+
+    ``kind`` is ``manifest``, ``tmf`` or ``facts``; ``providers`` have ``name`` and ``guid``.
+    """
+
+    origin: str
+    kind: str
+    blake3: str
+    providers: tuple[dict[str, str], ...]
+    events: int
+    messages: int
+    rejected: int
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What was taken out of the schema store, and how many files it has now."""
+
+    removed: tuple[str, ...]
+    stored: int
+    store: str
+
+
+@dataclass(frozen=True)
+class Harvested:
+    """What traces gave the schema store: how many providers and layouts, how many of its files are new or others, and how many there are."""
+
+    traces: int
+    providers: int
+    layouts: int
     new: int
     stored: int
     store: str
@@ -67,9 +125,47 @@ def export(provider: str | None = None, *, built_in: bool = False, **options: Un
 
 
 def import_files(paths: Path | Iterable[Path], *, store: Path | None = None) -> Imported:
-    """Copies manifests, TMF files and what binaries declare into the schema store."""
-    made = json.loads(_native.schema_import(inputs(paths), store))
-    return Imported(**{**made, "skipped": tuple(made["skipped"])})
+    """Copies schema files into the schema store: manifests, TMF files, MOF, PDBs, Windows binaries, documents of :func:`export`, and
+    what another store has.
+
+    >>> import json, pathlib, tempfile
+    >>> from etl2parquet import schema
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     facts = pathlib.Path(folder, "facts.json")
+    ...     _ = facts.write_text(json.dumps(schema.export("Kernel-Lost*", built_in=True)))
+    ...     schema.import_files(facts, store=pathlib.Path(folder, "store")).new
+    1
+    """
+    return Imported(**_tuples(_native.schema_import(inputs(paths), store)))
+
+
+def imports(*, store: Path | None = None) -> list[ImportedFile]:
+    """The files of the schema store, the first of which ranks highest.
+
+    >>> import tempfile
+    >>> from etl2parquet import schema
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     schema.imports(store=folder)
+    []
+    """
+    document = json.loads(_native.schema_imports(store))
+    return [ImportedFile(**{**file, "providers": tuple(file["providers"])}) for file in document["files"]]
+
+
+def remove(*origins: str, store: Path | None = None) -> Removed:
+    """Takes files out of the schema store by what they were called, or by patterns of that."""
+    return Removed(**_tuples(_native.schema_remove(list(origins), store)))
+
+
+def harvest(traces: Path | Iterable[Path], *, store: Path | None = None) -> Harvested:
+    """Gathers what traces, converted or not, say of their events into the schema store, for traces that do not say it."""
+    return Harvested(**_tuples(_native.schema_harvest(inputs(traces), store)))
+
+
+def _tuples(text: str) -> dict[str, Any]:
+    """A document with tuples for its lists."""
+    document = json.loads(text)
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in document.items()}
 
 
 def lock(outputs: Path | Iterable[Path], file: Path | None = None) -> str:

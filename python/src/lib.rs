@@ -41,7 +41,10 @@ mod _native {
     #[pymodule_export]
     use crate::rows::Rows;
     #[pymodule_export]
-    use crate::schema::{schema_export, schema_import, schema_list, schema_lock, schema_show};
+    use crate::schema::{
+        schema_export, schema_harvest, schema_import, schema_imports, schema_list, schema_lock, schema_remove,
+        schema_show,
+    };
     #[pymodule_export]
     use crate::steps::{commit, convert_partition, part_rows, plan};
     #[pymodule_export]

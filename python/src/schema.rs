@@ -1,16 +1,22 @@
 //! `schema`: what is known of the payloads of events.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
+use base::error::Result;
+use base::names::NameFrom;
 use base::resources::{default_threads, pool};
+use batch::harvest::Harvester;
 use batch::keywords::{self, Arguments};
-use batch::known;
 use batch::schemas::LoadedSchemas;
-use published::{lock_of, published};
+use batch::{inputs, known, recordings, stored};
+use conversion::convert::ConvertOptions;
+use conversion::job;
+use published::{all_published, harvest_of, lock_of, published};
 use pyo3::prelude::*;
 
 use crate::errors::json;
-use crate::work::wait;
+use crate::work::{State, wait};
 
 /// The providers whose events are known, as the document of `schema list --json`.
 #[pyfunction]
@@ -49,10 +55,56 @@ pub(crate) fn schema_export(
     })
 }
 
-/// Copies manifests, TMF files and what binaries declare into the schema store; gives back what came of it, as JSON.
+/// Copies schema files into the schema store; gives back what came of it, as JSON.
 #[pyfunction]
 pub(crate) fn schema_import(py: Python<'_>, paths: Vec<PathBuf>, store: Option<PathBuf>) -> PyResult<String> {
-    wait(py, None, |_| json(&known::import(&paths, store.as_deref())?))
+    wait(py, None, |_| json(&stored::import(&paths, store.as_deref())?))
+}
+
+/// The files of the schema store, as the document of `schema imports --json`.
+#[pyfunction]
+pub(crate) fn schema_imports(py: Python<'_>, store: Option<PathBuf>) -> PyResult<String> {
+    wait(py, None, |_| json(&stored::imports(store.as_deref())?))
+}
+
+/// Takes files out of the schema store; gives back what came of it, as JSON.
+#[pyfunction]
+pub(crate) fn schema_remove(py: Python<'_>, origins: Vec<String>, store: Option<PathBuf>) -> PyResult<String> {
+    wait(py, None, |_| json(&stored::remove(&origins, store.as_deref())?))
+}
+
+/// Gathers what traces say of their events into the schema store; gives back what came of it, as JSON.
+#[pyfunction]
+pub(crate) fn schema_harvest(py: Python<'_>, traces: Vec<OsString>, store: Option<PathBuf>) -> PyResult<String> {
+    wait(py, None, |state| {
+        let mut harvester = Harvester::open(store.as_deref())?;
+        match all_published(&traces) {
+            Some(traces) => {
+                for trace in traces {
+                    let found = pool(default_threads())?.install(|| harvest_of(&trace, state))?;
+                    harvester.add(&trace.label(), found)?;
+                }
+            }
+            None => harvest_traces(&traces, &mut harvester, state)?,
+        }
+        json(&harvester.finish()?)
+    })
+}
+
+fn harvest_traces(traces: &[OsString], harvester: &mut Harvester, state: &State) -> Result<()> {
+    let mut options = ConvertOptions::default().allow_repeated(true).dry_run(true);
+    let mut found = inputs::find(traces, options.open.clone());
+    if !found.problems.is_empty() {
+        return Err(found.problems.swap_remove(0));
+    }
+    let mut jobs = recordings::separate(&found.all(), NameFrom::Stem);
+    found.settle(&mut jobs);
+    options.open = found.open.clone();
+    for recording in &jobs {
+        harvester.add(&recording.name, job::harvest::harvest(recording, &options, state)?)?;
+        options.open.shared.forget(recording.addresses());
+    }
+    Ok(())
 }
 
 /// The names that converted traces use, as the text of a schema lock.

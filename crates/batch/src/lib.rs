@@ -19,7 +19,7 @@
 //! | [`quarantine`] | one small record for each input that could not be read as a trace |
 //! | [`schemas`] | those that somebody names, those that lie beside the traces, those of the store |
 //! | [`keywords`] | options as keyword arguments, for Python and SQL |
-//! | [`known`] | what is known of the payloads of events, as documents |
+//! | [`known`], [`stored`], [`harvest`] | what is known of the payloads of events, as documents; the schema store, and what traces give it |
 //! | [`notice`] | what a run says while it goes on |
 //! | [`summary`], [`datasets`], [`undecoded`] | what became of each trace, as a document; what traces have together |
 //! | [`status`] | exit codes: of all that went wrong, the gravest |
@@ -41,6 +41,7 @@ mod caught;
 mod contents;
 pub mod datasets;
 mod groups;
+pub mod harvest;
 mod input_ends;
 pub mod inputs;
 pub mod keywords;
@@ -62,6 +63,7 @@ mod run_facts;
 pub mod schemas;
 mod select;
 pub mod status;
+pub mod stored;
 pub mod summary;
 pub mod undecoded;
 mod warnings;

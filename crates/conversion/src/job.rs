@@ -1,5 +1,6 @@
 //! The corridor from inputs to a published trace: survey, plan, convert, commit.
 
+pub mod harvest;
 mod memory_gate;
 pub mod part_stream;
 mod plan_folder;

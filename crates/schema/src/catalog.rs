@@ -9,8 +9,10 @@ use schemas::Named;
 use schemas::Releases;
 use serde::Serialize;
 
+use super::conflict;
 use super::manifest::ProviderSchemas;
 use super::model::EventSchema;
+use super::numbers::EventNumbers;
 use super::pack::{ClassPack, Pack, PackLayout, ProviderPack};
 use super::trust::Trust;
 use super::user::UserSchemas;
@@ -31,6 +33,9 @@ pub enum Origin {
     /// The built-in pack.
     #[serde(rename = "pack")]
     Pack,
+    /// A trace, of which the description was taken.
+    #[serde(rename = "trace")]
+    Trace,
 }
 
 impl Origin {
@@ -41,6 +46,7 @@ impl Origin {
             Origin::Given => "--schemas",
             Origin::Store => "store",
             Origin::Pack => "pack",
+            Origin::Trace => "trace",
         }
     }
 }
@@ -119,6 +125,12 @@ pub struct PayloadLayout<'a> {
     pub trust: Trust,
     /// The releases of Windows that have it.
     pub releases: Releases,
+    /// The numbers of its task and opcode, where they are known.
+    pub numbers: EventNumbers,
+    /// The bits of its keywords, where they are known.
+    pub keywords: Option<u64>,
+    /// The build of Windows on which it was recorded.
+    pub build: Option<u32>,
 }
 
 /// All that is known.
@@ -247,12 +259,23 @@ impl SchemaCatalog {
                 all.extend(
                     self.manifests(guid).flat_map(|(origin, manifest, file)| of_manifest(manifest, origin, file)),
                 );
-                let pack = self.pack.provider(&guid).into_iter();
-                all.extend(pack.flat_map(ProviderPack::all).map(|layout| of_pack(layout, Origin::Pack)));
+                if let Some(pack) = self.pack.provider(&guid) {
+                    let layout = |layout: &'static PackLayout| PayloadLayout {
+                        numbers: pack.numbers(&layout.schema),
+                        ..of_pack(layout, Origin::Pack)
+                    };
+                    all.extend(pack.all().iter().map(layout));
+                }
             }
         }
-        all.sort_by_key(|layout| (layout.id, layout.version));
+        all.sort_by_cached_key(|layout| (layout.id, layout.version, self.is_behind_pack(guid, kind, layout)));
         all
+    }
+
+    /// Whether a layout of the user's ranks behind those of the pack.
+    fn is_behind_pack(&self, guid: Guid, kind: ProviderType, layout: &PayloadLayout<'_>) -> bool {
+        let Some(build) = layout.build.filter(|_| kind == ProviderType::Manifest) else { return false };
+        conflict::newer_in_pack(self.pack, &guid, (layout.id, layout.version), build).is_some()
     }
 
     /// The WPP messages by GUID and number; the one that ranks first of each.
@@ -316,10 +339,14 @@ fn of_pack(layout: &PackLayout, origin: Origin) -> PayloadLayout<'_> {
         file: layout.origins,
         trust: layout.trust,
         releases: layout.releases,
+        numbers: EventNumbers::default(),
+        keywords: None,
+        build: None,
     }
 }
 
-fn of_manifest<'a>(
+/// The layouts that a manifest declares.
+pub(crate) fn of_manifest<'a>(
     manifest: &'a ProviderSchemas,
     origin: Origin,
     file: &'a str,
@@ -336,6 +363,9 @@ fn of_manifest<'a>(
         file,
         trust: event.trust,
         releases: Releases::default(),
+        numbers: event.numbers(),
+        keywords: Some(event.keywords),
+        build: event.provenance.build,
     })
 }
 

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use base::guid::Guid;
 use schemas::Releases;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::catalog::{Origin, PayloadLayout, Provider, ProviderType, SchemaCatalog};
-use super::model::{Count, Field, FieldKind, Length, MapKind, ValueMap};
+use super::conflict::{self, Conflict};
+use super::declared_names::DeclaredNames;
+use super::model::{Count, Field, FieldKind, FieldRef, Length, MapKind, ValueMap};
 use super::pack::{CodeTable, Pack};
 use super::wpp::{Argument, ArgumentType, MessageFormat};
 
@@ -41,6 +43,9 @@ pub struct ProviderDescription {
     /// Its keywords, lowest bit first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keywords: Vec<KeywordDescription>,
+    /// Where files of the user describe it otherwise than the pack.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<Conflict>,
     /// Its events by id (of classic events the opcode) and version.
     #[serde(rename = "known_events", skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<EventDescription>,
@@ -74,10 +79,19 @@ pub struct EventDescription {
     pub channel: Option<u8>,
     /// The task's name.
     pub task: Option<String>,
+    /// The task's number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_value: Option<u16>,
     /// The opcode's name.
     pub opcode: Option<String>,
+    /// The opcode's number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opcode_value: Option<u8>,
     /// Names of keywords.
     pub keywords: Vec<String>,
+    /// The bits of the keywords, as `0x10`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keyword_mask: Option<String>,
     /// The name in the provider's source code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
@@ -100,6 +114,12 @@ pub struct LayoutDescription {
     pub releases: Releases,
     /// `declared`; `inferred` where lost parts were put back; `doubtful` where parts are missing.
     pub trust: &'static str,
+    /// The build of Windows on which it was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub build: Option<u32>,
+    /// What its description says of the event, where that differs from what the event has by the first layout.
+    #[serde(rename = "event", skip_serializing_if = "Option::is_none")]
+    pub names: Option<Box<DeclaredNames>>,
     /// The fields in wire order; left out of overviews.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<FieldDescription>>,
@@ -148,9 +168,15 @@ pub struct FieldDescription {
     /// How often it is repeated; not there for single values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<Rule>,
+    /// Which field holds the count, where the nearest earlier one of that name does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count_at: Option<FieldPlace>,
     /// How long it is, where the wire type leaves that open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<Rule>,
+    /// Which field holds the length, where the nearest earlier one of that name does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub length_at: Option<FieldPlace>,
     /// Names of its values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<MapDescription>,
@@ -170,8 +196,17 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
+/// Where an earlier field stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldPlace {
+    /// How many levels of structure further out.
+    pub up: u8,
+    /// The position among the fields of that level.
+    pub index: u16,
+}
+
 /// A length or a count.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// A number.
@@ -217,10 +252,20 @@ pub struct MessageDescription {
     pub flags: Option<String>,
     /// The function.
     pub function: Option<String>,
+    /// The component, if the tracing code names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub component: Option<String>,
+    /// The part of the component, if the tracing code names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subcomponent: Option<String>,
+    /// The program or its folder.
+    pub program: String,
     /// The source file.
     pub source_file: String,
     /// The line in it.
     pub source_line: Option<u32>,
+    /// Source file and line as one word.
+    pub place: String,
     /// The text with its insertions.
     pub format: String,
     /// The arguments in wire order.
@@ -234,6 +279,8 @@ pub struct ArgumentDescription {
     pub number: u16,
     /// The expression in the source code.
     pub expression: String,
+    /// The item type by which a TMF file declares it, without labels.
+    pub item: String,
     /// The encoding.
     pub in_type: String,
     /// What it stands for, where the encoding does not say it.
@@ -263,8 +310,31 @@ impl ProviderDescription {
             group: manifests().find_map(|manifest| manifest.group),
             control: manifests().find_map(|manifest| manifest.control),
             keywords: keywords(catalog, guid, kind),
+            conflicts: conflicts(catalog, guid, kind),
             events: events(catalog.layouts(guid, kind), with_fields),
             messages: messages.into_iter().map(|(origin, message)| MessageDescription::of(origin, message)).collect(),
+        }
+    }
+}
+
+/// Where the user's files describe a provider otherwise than the pack, in order of rank.
+fn conflicts(catalog: &SchemaCatalog, guid: Guid, kind: ProviderType) -> Vec<Conflict> {
+    let manifests = catalog.manifests(guid).filter(|_| kind == ProviderType::Manifest);
+    manifests.filter_map(|(_, manifest, file)| conflict::with_pack(manifest, file)).collect()
+}
+
+impl ProviderDescription {
+    /// What a description declares that is in no catalog.
+    pub(crate) fn of_layouts(provider: Provider, layouts: Vec<PayloadLayout<'_>>) -> ProviderDescription {
+        ProviderDescription {
+            provider,
+            dataset: None,
+            group: None,
+            control: None,
+            keywords: Vec::new(),
+            conflicts: Vec::new(),
+            events: events(layouts, true),
+            messages: Vec::new(),
         }
     }
 }
@@ -298,29 +368,34 @@ fn keywords(catalog: &SchemaCatalog, guid: Guid, kind: ProviderType) -> Vec<Keyw
 
 /// Layouts of one version of an event become one entry; names are those of the layout that ranks first.
 fn events(layouts: Vec<PayloadLayout<'_>>, with_fields: bool) -> Vec<EventDescription> {
-    let mut events: BTreeMap<(u16, u16), EventDescription> = BTreeMap::new();
+    let mut events: BTreeMap<(u16, u16), (DeclaredNames, Vec<LayoutDescription>)> = BTreeMap::new();
     for layout in layouts {
-        let event = events.entry((layout.id, layout.version)).or_insert_with(|| EventDescription::named_by(&layout));
-        event.layouts.push(LayoutDescription::of(&layout, with_fields));
+        let names = DeclaredNames::of(&layout);
+        let (first, all) = events.entry((layout.id, layout.version)).or_insert_with(|| (names.clone(), Vec::new()));
+        let others = (*first != names && with_fields).then(|| Box::new(names));
+        all.push(LayoutDescription { names: others, ..LayoutDescription::of(&layout, with_fields) });
     }
-    events.into_values().collect()
+    let described = events.into_iter().map(|(event, (names, layouts))| EventDescription::new(event, names, layouts));
+    described.collect()
 }
 
 impl EventDescription {
-    fn named_by(layout: &PayloadLayout<'_>) -> EventDescription {
-        let schema = layout.schema;
+    fn new((id, version): (u16, u16), names: DeclaredNames, layouts: Vec<LayoutDescription>) -> EventDescription {
         EventDescription {
-            id: layout.id,
-            version: layout.version,
-            name: schema.event_name.clone(),
-            level: layout.level,
-            channel: layout.channel,
-            task: schema.task_name.clone(),
-            opcode: schema.opcode_name.clone(),
-            keywords: schema.keyword_names.clone(),
-            symbol: layout.symbol.map(str::to_owned),
-            message: layout.message.map(str::to_owned),
-            layouts: Vec::new(),
+            id,
+            version,
+            name: names.name,
+            level: names.level,
+            channel: names.channel,
+            task: names.task,
+            task_value: names.task_value,
+            opcode: names.opcode,
+            opcode_value: names.opcode_value,
+            keywords: names.keywords,
+            keyword_mask: names.keyword_mask,
+            symbol: names.symbol,
+            message: names.message,
+            layouts,
         }
     }
 }
@@ -339,6 +414,8 @@ impl LayoutDescription {
             origin: layout.file.to_owned(),
             releases: layout.releases,
             trust: layout.trust.name(),
+            build: layout.build,
+            names: None,
             fields: with_fields.then(|| fields(&layout.schema.fields)),
             conversion: None,
         }
@@ -347,32 +424,42 @@ impl LayoutDescription {
 
 /// The descriptions of fields and of all members of structures.
 pub fn fields(fields: &[Field]) -> Vec<FieldDescription> {
-    level(&[fields])
+    level(&[], fields)
 }
 
-/// `levels`: the fields of the innermost level behind those of the levels around it.
-fn level(levels: &[&[Field]]) -> Vec<FieldDescription> {
-    let own = levels.last().copied().unwrap_or_default();
-    own.iter().map(|field| describe_field(field, levels)).collect()
+/// A level of fields, and how many of them stand before the one at hand.
+type Level<'a> = (&'a [Field], usize);
+
+/// `outer`: the levels around the fields.
+fn level(outer: &[Level<'_>], own: &[Field]) -> Vec<FieldDescription> {
+    let mut levels: Vec<Level<'_>> = outer.iter().copied().chain([(own, 0)]).collect();
+    let describe = |(position, field)| {
+        if let Some(last) = levels.last_mut() {
+            last.1 = position;
+        }
+        describe_field(field, &levels)
+    };
+    own.iter().enumerate().map(describe).collect()
 }
 
-fn describe_field(field: &Field, levels: &[&[Field]]) -> FieldDescription {
+fn describe_field(field: &Field, levels: &[Level<'_>]) -> FieldDescription {
     let (in_type, out_type, length, members) = match &field.kind {
         FieldKind::Value { wire, meaning, length } => {
             let out_type = (*meaning != super::model::Meaning::Plain).then(|| format!("{meaning:?}"));
-            (format!("{wire:?}"), out_type, length_rule(*length, levels), Vec::new())
+            (format!("{wire:?}"), out_type, *length, Vec::new())
         }
-        FieldKind::Struct(members) => {
-            let inner: Vec<&[Field]> = levels.iter().copied().chain([members.as_slice()]).collect();
-            ("Struct".to_owned(), None, None, level(&inner))
-        }
+        FieldKind::Struct(members) => ("Struct".to_owned(), None, Length::Natural, level(levels, members)),
     };
+    let (count, count_at) = count_rule(field.count, levels);
+    let (length, length_at) = length_rule(length, levels);
     FieldDescription {
         name: field.name.clone(),
         in_type,
         out_type,
-        count: count_rule(field.count, levels),
+        count,
+        count_at,
         length,
+        length_at,
         map: field.map.as_deref().map(MapDescription::of),
         optional: field.optional,
         hidden: field.hidden,
@@ -380,28 +467,48 @@ fn describe_field(field: &Field, levels: &[&[Field]]) -> FieldDescription {
     }
 }
 
-fn length_rule(length: Length, levels: &[&[Field]]) -> Option<Rule> {
+fn length_rule(length: Length, levels: &[Level<'_>]) -> (Option<Rule>, Option<FieldPlace>) {
     match length {
-        Length::Natural => None,
-        Length::Fixed(length) => Some(Rule::Constant(length)),
-        Length::Field(field) => Some(Rule::Field(name_of(field, levels))),
+        Length::Natural => (None, None),
+        Length::Fixed(length) => (Some(Rule::Constant(length)), None),
+        Length::Field(field) => of_field(field, levels),
     }
 }
 
-fn count_rule(count: Count, levels: &[&[Field]]) -> Option<Rule> {
+fn count_rule(count: Count, levels: &[Level<'_>]) -> (Option<Rule>, Option<FieldPlace>) {
     match count {
-        Count::One => None,
-        Count::Fixed(count) => Some(Rule::Constant(count)),
-        Count::Field(field) => Some(Rule::Field(name_of(field, levels))),
-        Count::Prefixed => Some(Rule::Prefixed),
-        Count::Rest => Some(Rule::Rest),
+        Count::One => (None, None),
+        Count::Fixed(count) => (Some(Rule::Constant(count)), None),
+        Count::Field(field) => of_field(field, levels),
+        Count::Prefixed => (Some(Rule::Prefixed), None),
+        Count::Rest => (Some(Rule::Rest), None),
     }
 }
 
-fn name_of(field: super::model::FieldRef, levels: &[&[Field]]) -> String {
+/// The name of a field that another refers to, and its place where the name does not lead to it.
+fn of_field(field: FieldRef, levels: &[Level<'_>]) -> (Option<Rule>, Option<FieldPlace>) {
     let level = levels.iter().rev().nth(usize::from(field.up));
-    let target = level.and_then(|level| level.get(usize::from(field.index)));
-    target.map_or_else(String::new, |target| target.name.clone())
+    let target = level.and_then(|(level, _)| level.get(usize::from(field.index)));
+    let name = target.map_or("", |target| target.name.as_str());
+    let before = levels.iter().map(|(level, before)| {
+        let earlier = level.get(..*before).unwrap_or_default();
+        earlier.iter().map(|field| field.name.as_str())
+    });
+    let is_nearest = nearest(name, before) == Some(field);
+    let place = (!is_nearest).then_some(FieldPlace { up: field.up, index: field.index });
+    (Some(Rule::Field(name.to_owned())), place)
+}
+
+/// The field that a name means: the nearest before, in the innermost structure that has one. `levels`: the names of the fields
+/// before, the outermost structure first.
+pub(crate) fn nearest<'a, L>(name: &str, levels: impl DoubleEndedIterator<Item = L>) -> Option<FieldRef>
+where
+    L: DoubleEndedIterator<Item = &'a str> + ExactSizeIterator,
+{
+    levels.rev().zip(0_u8..).find_map(|(mut level, up)| {
+        let index = level.rposition(|own| own == name)?;
+        Some(FieldRef { up, index: u16::try_from(index).ok()? })
+    })
 }
 
 impl MapDescription {
@@ -427,8 +534,12 @@ impl MessageDescription {
             level: origin.level.clone(),
             flags: origin.flags.clone(),
             function: origin.function.clone(),
+            component: origin.component.clone(),
+            subcomponent: origin.subcomponent.clone(),
+            program: origin.provider.to_string(),
             source_file: origin.source_file.to_string(),
             source_line: origin.source_line(),
+            place: origin.source_place.clone(),
             format: message.format.clone(),
             arguments: arguments.collect(),
         }
@@ -445,8 +556,15 @@ impl ArgumentDescription {
             }
             _ => (Vec::new(), None),
         };
-        let (number, expression) = (item.number, item.expression.clone());
-        ArgumentDescription { number, expression, in_type, out_type, labels, map }
+        ArgumentDescription {
+            number: item.number,
+            expression: item.expression.clone(),
+            item: item.encoding.item().into_owned(),
+            in_type,
+            out_type,
+            labels,
+            map,
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use etl::input::container::Format;
 use etl::input::regular;
 
 use super::archive;
+use super::facts::{Facts, is_facts};
 use super::manifest::Manifest;
 use super::model::SchemaError;
 use super::mof::{self, Mof};
@@ -46,6 +47,8 @@ pub enum SchemaContent {
     Binary(Manifest),
     /// The classes of classic events of a MOF file.
     Classes(Mof),
+    /// What a document of `schema export` has.
+    Facts(Facts),
 }
 
 /// Something of the user's files that is not used.
@@ -118,6 +121,14 @@ impl SchemaFile {
                 SchemaContent::Classes(mof)
             }
             FileType::Pdb => return SchemaFile::parse(name, symbol_file::parse(name, bytes)?, language),
+            FileType::Facts => {
+                let facts = Facts::parse(&bytes).map_err(|fault| fault.to_string())?;
+                if facts.is_empty() {
+                    let reason = facts.rejected.first().map(ToString::to_string);
+                    return Err(reason.unwrap_or_else(|| "expected providers in this document, found none".to_owned()));
+                }
+                SchemaContent::Facts(facts)
+            }
         };
         Ok(SchemaFile { name: name.to_owned(), bytes, content })
     }
@@ -128,6 +139,7 @@ impl SchemaFile {
             SchemaContent::Manifest(manifest) | SchemaContent::Binary(manifest) => &manifest.rejected,
             SchemaContent::Messages(tmf) => &tmf.rejected,
             SchemaContent::Classes(mof) => &mof.rejected,
+            SchemaContent::Facts(facts) => &facts.rejected,
         }
     }
 
@@ -137,7 +149,8 @@ impl SchemaFile {
     }
 }
 
-const NO_SCHEMA: &str = "expected an instrumentation manifest (XML), a TMF file, MOF, a PDB or a binary, found none of them";
+const NO_SCHEMA: &str =
+    "expected an instrumentation manifest (XML), a TMF file, MOF, a PDB or a binary, found none of them";
 const NO_EVENTS: &str = "expected classes of events (EventType) in MOF, found none";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +159,7 @@ enum FileType {
     Messages,
     Mof,
     Pdb,
+    Facts,
     /// A program of Windows.
     Binary,
     /// What is kept of one.
@@ -159,6 +173,7 @@ impl FileType {
             FileType::Manifest => ("an instrumentation manifest", Manifest::MAX_BYTES as u64),
             FileType::Messages => ("a TMF file", MAX_BYTES),
             FileType::Mof => ("MOF", Mof::MAX_BYTES as u64),
+            FileType::Facts => ("a document of schema export", Facts::MAX_BYTES as u64),
             // They are read by position: no more of them than has to be, however large they are.
             FileType::Pdb => ("a PDB", u64::MAX),
             FileType::Binary => ("a binary", u64::MAX),
@@ -182,6 +197,9 @@ fn kind(head: &[u8]) -> Option<FileType> {
     let text = text::decode(head.get(..limit)?);
     if text.trim_start().starts_with('<') {
         return Some(FileType::Manifest);
+    }
+    if is_facts(&text) {
+        return Some(FileType::Facts);
     }
     let is_tmf = |line: &str| {
         let word = line.split_whitespace().next().unwrap_or_default();

@@ -28,14 +28,18 @@
 mod archive;
 pub mod budget;
 pub mod catalog;
+pub mod conflict;
 pub mod declared;
+pub mod declared_names;
 pub mod describe;
 mod digits;
 pub mod event_info;
 pub mod eventsource;
 pub mod extend;
+pub mod facts;
 pub mod family;
 pub mod files;
+pub mod harvest;
 pub mod load;
 pub mod lock;
 pub mod manifest;

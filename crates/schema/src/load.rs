@@ -8,6 +8,7 @@ use base::error::Result;
 use super::files::{self, SchemaContent, SchemaFile, SkippedSchema};
 use super::model::SchemaError;
 use super::user::UserSchemas;
+use super::wpp::MessageFormat;
 
 /// Descriptions, with what identifies them and what was not used.
 #[derive(Clone, Debug, Default)]
@@ -79,14 +80,21 @@ impl SchemaSet {
                 mof.classes.into_iter().for_each(|class| self.schemas.add_class(class, &file.name));
                 None
             }
-            SchemaContent::Messages(tmf) => {
-                let conflicts = self.schemas.messages.extend(tmf.messages);
-                let message =
-                    format!("expected one format per message, found {conflicts} that are here already in another form");
-                let fault = SchemaError { location: "messages".to_owned(), message };
-                (conflicts > 0).then_some(SkippedSchema::Rejected { file: file.name, fault })
+            SchemaContent::Messages(tmf) => self.add_messages(tmf.messages, file.name),
+            SchemaContent::Facts(facts) => {
+                facts.providers.into_iter().for_each(|provider| self.schemas.add_provider(provider, &file.name));
+                facts.classes.into_iter().for_each(|class| self.schemas.add_class(class, &file.name));
+                self.add_messages(facts.messages, file.name)
             }
         }
+    }
+
+    fn add_messages(&mut self, messages: Vec<MessageFormat>, file: String) -> Option<SkippedSchema> {
+        let conflicts = self.schemas.messages.extend(messages);
+        let message =
+            format!("expected one format per message, found {conflicts} that are here already in another form");
+        let fault = SchemaError { location: "messages".to_owned(), message };
+        (conflicts > 0).then_some(SkippedSchema::Rejected { file, fault })
     }
 
     /// Adds descriptions that rank behind those already here.

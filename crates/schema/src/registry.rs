@@ -11,6 +11,7 @@ use base::guid::Guid;
 use etl::event::{EventIdentity, ShapeRef};
 use etl::layout::header::HeaderFamily;
 
+use super::conflict;
 use super::event_info::{EventInfo, EventInfoKey};
 use super::eventsource::{self, EventSourceManifests};
 use super::lock::SchemaLock;
@@ -73,6 +74,8 @@ pub struct Candidate {
     pub numbers: EventNumbers,
     /// What the event says in words, with insertions for its fields: `Process %1 has ended.`
     pub message: Option<Arc<str>>,
+    /// The build of Windows on which it was recorded, of files of the user's that say so.
+    pub build: Option<u32>,
 }
 
 /// What a trace, the user and the program itself know of payloads.
@@ -144,9 +147,10 @@ impl Registry {
         let overrides = self.pack.overrides(&provider, id, version);
         found.extend(overrides.iter().map(|layout| of_pack(layout, DecodeSource::Pack, DeclaringSource::Override)));
         found.extend(self.of_event_info(identity));
-        for (manifest, file) in self.user.manifests(provider) {
-            found.extend(of_manifest(manifest, id, version, DecodeSource::User, file));
-        }
+        let user = self.user.manifests(provider);
+        let user = user.flat_map(|(manifest, file)| of_manifest(manifest, id, version, DecodeSource::User, file));
+        let (user, older): (Vec<_>, Vec<_>) = user.partition(|candidate| !self.is_behind_pack(candidate, identity));
+        found.extend(user);
         if id == eventsource::EVENT_ID {
             found.push(manifest_envelope());
         }
@@ -158,9 +162,18 @@ impl Registry {
                 ..of_pack(layout, DecodeSource::Pack, DeclaringSource::Pack)
             };
             found.extend(exact.into_iter().map(named));
+            found.extend(older);
             found.extend(others.into_iter().map(|layout| of_other_version(layout, version)));
         }
         found
+    }
+
+    /// Whether the pack has the event from a newer build of Windows than a file of the user's.
+    fn is_behind_pack(&self, candidate: &Candidate, identity: &EventIdentity) -> bool {
+        let newer = |build| {
+            conflict::newer_in_pack(self.pack, &identity.provider, (identity.id, identity.version), build).is_some()
+        };
+        candidate.build.is_some_and(newer)
     }
 
     fn class_candidates(&self, identity: &EventIdentity) -> Vec<Candidate> {
@@ -202,6 +215,7 @@ impl Registry {
             declaring_source: DeclaringSource::EventInfo,
             numbers: EventNumbers::default(),
             message: info.message.as_deref().map(Arc::from),
+            build: None,
         })
     }
 
@@ -261,6 +275,7 @@ fn tracelogging_candidate(metadata: &[u8]) -> Option<Candidate> {
         declaring_source: DeclaringSource::Event,
         numbers: EventNumbers::default(),
         message: None,
+        build: None,
     })
 }
 
@@ -288,6 +303,7 @@ fn manifest_envelope() -> Candidate {
         declaring_source: DeclaringSource::Event,
         numbers: EventNumbers::default(),
         message: None,
+        build: None,
     }
 }
 
@@ -306,6 +322,7 @@ pub fn string_candidate() -> Candidate {
         declaring_source: DeclaringSource::Event,
         numbers: EventNumbers::default(),
         message: None,
+        build: None,
     }
 }
 
@@ -322,8 +339,9 @@ fn of_manifest<'a>(
         schema: Arc::clone(&event.schema),
         trust: event.trust,
         declaring_source: DeclaringSource::Manifest(Arc::clone(manifest)),
-        numbers: EventNumbers { task: Some(event.task), opcode: Some(event.opcode) },
+        numbers: event.numbers(),
         message: event.message.as_ref().filter(|message| !is_unresolved(message)).cloned(),
+        build: event.provenance.build,
     })
 }
 
@@ -351,6 +369,7 @@ fn of_user_class<'a>(
             declaring_source: DeclaringSource::Manifest(Arc::clone(class)),
             numbers: EventNumbers::default(),
             message: None,
+            build: event.provenance.build,
         }
     })
 }
@@ -358,7 +377,7 @@ fn of_user_class<'a>(
 fn of_pack(layout: &PackLayout, source: DecodeSource, declaring_source: DeclaringSource) -> Candidate {
     let (origin, schema) = (layout.origins.to_owned(), Arc::clone(&layout.schema));
     let numbers = EventNumbers::default();
-    Candidate { source, origin, schema, trust: layout.trust, declaring_source, numbers, message: None }
+    Candidate { source, origin, schema, trust: layout.trust, declaring_source, numbers, message: None, build: None }
 }
 
 fn of_class(layout: &PackLayout, version: u16) -> Candidate {

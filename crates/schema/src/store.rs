@@ -1,7 +1,8 @@
 //! The user's schema store: a folder that keeps imported files for all later conversions.
 //!
 //! Every file keeps its bytes, under the hash of its content; an index names where it came from. Nothing in it depends
-//! on time or machine, so a store can be copied or kept under version control. Files rank by their names.
+//! on time or machine, so a store can be copied or kept under version control. Files rank by their names. What was
+//! harvested of traces is one document for each provider, which grows.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -13,11 +14,14 @@ use base::error::{Error, ErrorCode, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
 use super::files::{SchemaContent, SchemaFile};
+use super::harvest::{self, Harvest};
 use super::load::SchemaSet;
 
 const INDEX: &str = "index.json";
 /// Version of the index's form.
 const FORMAT: u32 = 1;
+/// How often a store is read anew that somebody changes meanwhile.
+const MAX_ATTEMPTS: usize = 16;
 
 /// A schema store; the folder need not be there.
 #[derive(Clone, Debug)]
@@ -35,7 +39,7 @@ struct Index {
 /// A file of the store.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct StoredFile {
-    /// The name under which it was first imported.
+    /// The name under which it was imported; of several the first in the order of bytes.
     pub origin: String,
     /// BLAKE3 of its bytes, in hexadecimal; with the extension its name in the store.
     pub blake3: String,
@@ -57,6 +61,21 @@ pub enum StoredType {
     Wevt,
     /// Classes of classic events.
     Mof,
+    /// A document of `schema export`, or what was harvested of traces in that form.
+    Facts,
+}
+
+impl StoredType {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            StoredType::Manifest => "manifest",
+            StoredType::Tmf => "tmf",
+            StoredType::Wevt => "wevt",
+            StoredType::Mof => "mof",
+            StoredType::Facts => "facts",
+        }
+    }
 }
 
 impl StoredFile {
@@ -66,6 +85,7 @@ impl StoredFile {
             StoredType::Tmf => "tmf",
             StoredType::Wevt => "wevt",
             StoredType::Mof => "mof",
+            StoredType::Facts => "json",
         };
         format!("{}.{extension}", self.blake3)
     }
@@ -76,6 +96,7 @@ impl StoredFile {
             SchemaContent::Messages(_) => StoredType::Tmf,
             SchemaContent::Binary(_) => StoredType::Wevt,
             SchemaContent::Classes(_) => StoredType::Mof,
+            SchemaContent::Facts(_) => StoredType::Facts,
         };
         StoredFile { origin: file.name.clone(), blake3: file.hash(), kind, rejected: file.faults().len() }
     }
@@ -111,36 +132,149 @@ impl Store {
         &self.index.files
     }
 
-    /// Copies files into the store; those that are there already stay as they are. Returns how many are new.
+    /// Copies files into the store; of those that are there already the first name stands. What was harvested joins what the store
+    /// has of the same providers. Returns how many files are new or have become others.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when the store cannot be written; it then is as it was before. Those of [`Store::load`].
+    pub fn import(&mut self, files: &[SchemaFile]) -> Result<usize> {
+        fs::create_dir_all(&self.folder).map_err(|cause| self.unwritable(cause))?;
+        let _lock = self.lock()?;
+        let before = read_index(&self.folder)?;
+        let mut change = Change { index: before.clone(), written: Vec::new(), new: 0 };
+        let mut gathered = Harvest::default();
+        for file in files {
+            match harvest::of_file(file) {
+                Some(own) => gathered.merge(own),
+                None => change.add(file),
+            }
+        }
+        if !gathered.is_empty() {
+            self.join(gathered, &mut change)?;
+        }
+        self.apply(&before, change)
+    }
+
+    /// Joins what was harvested with what the store has of the same providers.
+    fn join(&self, mut gathered: Harvest, change: &mut Change) -> Result<()> {
+        let mut replaced = Vec::new();
+        for stored in change.index.files.iter().filter(|stored| harvest::is_name(&stored.origin)) {
+            let Some(own) = harvest::of_file(&self.read(stored, &stored.origin, None)?) else { continue };
+            if own.shares(&gathered) {
+                gathered.merge(own);
+                replaced.push(stored.blake3.clone());
+            }
+        }
+        let joined = gathered.into_files();
+        let is_kept = |stored: &StoredFile| joined.iter().any(|file| StoredFile::of(file) == *stored);
+        change.index.files.retain(|stored| !replaced.contains(&stored.blake3) || is_kept(stored));
+        joined.iter().for_each(|file| change.add(file));
+        Ok(())
+    }
+
+    /// Takes files out of the store whose names are meant, and returns them.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when the store cannot be written; it then is as it was before.
-    pub fn import(&mut self, files: &[SchemaFile]) -> Result<usize> {
-        let unwritable = |cause| {
-            Error::new(ErrorKind::Output, "the schema store cannot be written").in_file(&self.folder).caused_by(cause)
+    pub fn remove(&mut self, is_meant: impl Fn(&str) -> bool) -> Result<Vec<StoredFile>> {
+        if !self.index.files.iter().any(|stored| is_meant(&stored.origin)) {
+            return Ok(Vec::new());
+        }
+        let _lock = self.lock()?;
+        let before = read_index(&self.folder)?;
+        let (removed, files) = before.files.iter().cloned().partition(|stored| is_meant(&stored.origin));
+        let index = Index { format: FORMAT, files };
+        self.apply(&before, Change { index, written: Vec::new(), new: 0 })?;
+        Ok(removed)
+    }
+
+    fn unwritable(&self, cause: std::io::Error) -> Error {
+        Error::new(ErrorKind::Output, "the schema store cannot be written").in_file(&self.folder).caused_by(cause)
+    }
+
+    /// Held to the end of a change, so that of two at a time neither forgets the other's files.
+    fn lock(&self) -> Result<File> {
+        let lock = File::create(self.folder.join(".lock")).map_err(|cause| self.unwritable(cause))?;
+        lock.lock().map_err(|cause| self.unwritable(cause))?;
+        Ok(lock)
+    }
+
+    /// Writes what has changed: new files, then the index, which is the change, and then takes away what it no longer has.
+    fn apply(&mut self, before: &Index, mut change: Change) -> Result<usize> {
+        change.index.files.sort();
+        let is_there = |stored: &StoredFile| before.files.iter().any(|known| known.blake3 == stored.blake3);
+        for (stored, bytes) in change.written.iter().filter(|(stored, _)| !is_there(stored)) {
+            write(&self.folder, &stored.file_name(), bytes).map_err(|cause| self.unwritable(cause))?;
+        }
+        if change.index != *before {
+            let json = serde_json::to_string_pretty(&change.index).expect("texts and numbers are valid JSON") + "\n";
+            write(&self.folder, INDEX, json.as_bytes()).map_err(|cause| self.unwritable(cause))?;
+        }
+        let is_left = |stored: &&StoredFile| !change.index.files.iter().any(|kept| kept.blake3 == stored.blake3);
+        for stored in before.files.iter().filter(is_left) {
+            // One that stays behind harms nobody: no index names it.
+            let _ = fs::remove_file(self.folder.join(stored.file_name()));
+        }
+        self.index = change.index;
+        Ok(change.new)
+    }
+
+    /// A file of the store, under a name of the caller's choice.
+    fn read(&self, stored: &StoredFile, name: &str, language: Option<&str>) -> Result<SchemaFile> {
+        let path = self.folder.join(stored.file_name());
+        let damaged = |message: &str| {
+            let hint = "import its files anew into another folder, or use --no-store";
+            Error::new(ErrorKind::Usage, message).with_code(ErrorCode::UnusableSchema).in_file(&path).with_hint(hint)
         };
-        fs::create_dir_all(&self.folder).map_err(unwritable)?;
-        // Held to the end, so that of two imports at a time neither forgets the other's files.
-        let lock = File::create(self.folder.join(".lock")).map_err(unwritable)?;
-        lock.lock().map_err(unwritable)?;
-        let mut index = read_index(&self.folder)?;
-        let mut new = 0;
-        for file in files {
-            let stored = StoredFile::of(file);
-            if index.files.iter().any(|known| known.blake3 == stored.blake3) {
-                continue;
+        let bytes = fs::read(&path).map_err(|cause| damaged("the schema store is damaged").caused_by(cause))?;
+        let file = SchemaFile::parse(name, bytes, language);
+        let file = file.map_err(|reason| damaged("the schema store is damaged").caused_by(reason))?;
+        if file.hash() != stored.blake3 {
+            return Err(damaged("the schema store is damaged: this is not the file that was imported"));
+        }
+        Ok(file)
+    }
+
+    /// Hands each file to `take`, in order of rank, each under the name that `name` makes of its origin.
+    fn each(
+        &self,
+        language: Option<&str>,
+        name: fn(&str) -> String,
+        mut take: impl FnMut(&StoredFile, SchemaFile),
+    ) -> Result<()> {
+        for stored in &self.index.files {
+            take(stored, self.read(stored, &name(&stored.origin), language)?);
+        }
+        Ok(())
+    }
+
+    /// What `read` makes of the store. Where that fails because somebody changes the store meanwhile, it begins again.
+    fn unchanged<T>(&self, read: impl Fn(&Store) -> Result<T>) -> Result<T> {
+        let mut store = self.clone();
+        for _ in 0..MAX_ATTEMPTS {
+            let failure = match read(&store) {
+                Err(failure) => failure,
+                read => return read,
+            };
+            let now = read_index(&self.folder)?;
+            if now == store.index {
+                return Err(failure);
             }
-            write(&self.folder, &stored.file_name(), &file.bytes).map_err(unwritable)?;
-            index.files.push(stored);
-            new += 1;
+            store.index = now;
         }
-        index.files.sort();
-        if new > 0 {
-            let json = serde_json::to_string_pretty(&index).expect("texts and numbers are valid JSON") + "\n";
-            write(&self.folder, INDEX, json.as_bytes()).map_err(unwritable)?;
-        }
-        self.index = index;
-        Ok(new)
+        read(&store)
+    }
+
+    /// Its files, by rank, under the names that they were imported by.
+    ///
+    /// # Errors
+    /// Those of [`Store::load`].
+    pub fn contents(&self) -> Result<Vec<(StoredFile, SchemaFile)>> {
+        self.unchanged(|store| {
+            let mut all = Vec::new();
+            store.each(None, str::to_owned, |stored, file| all.push((stored.clone(), file)))?;
+            Ok(all)
+        })
     }
 
     /// What the files declare, with messages in a language where they have them in it. What was rejected at their import is not reported again.
@@ -148,25 +282,47 @@ impl Store {
     /// # Errors
     /// [`ErrorKind::Usage`] when a file is missing or is not what was imported.
     pub fn load(&self, language: Option<&str>) -> Result<SchemaSet> {
-        let mut loaded = SchemaSet::default();
-        for stored in &self.index.files {
-            let path = self.folder.join(stored.file_name());
-            let damaged = |message: &str| {
-                let hint = "import its files anew into another folder, or use --no-store";
-                Error::new(ErrorKind::Usage, message)
-                    .with_code(ErrorCode::UnusableSchema)
-                    .in_file(&path)
-                    .with_hint(hint)
-            };
-            let bytes = fs::read(&path).map_err(|cause| damaged("the schema store is damaged").caused_by(cause))?;
-            let file = SchemaFile::parse(&format!("store/{}", stored.origin), bytes, language);
-            let file = file.map_err(|reason| damaged("the schema store is damaged").caused_by(reason))?;
-            if file.hash() != stored.blake3 {
-                return Err(damaged("the schema store is damaged: this is not the file that was imported"));
+        self.unchanged(|store| {
+            let mut loaded = SchemaSet::default();
+            store.each(
+                language,
+                |origin| format!("store/{origin}"),
+                |_, file| {
+                    let _ = loaded.add(file);
+                },
+            )?;
+            Ok(loaded)
+        })
+    }
+}
+
+/// Whether a folder is that of a store.
+pub fn is_store(folder: &Path) -> bool {
+    folder.join(INDEX).is_file() && read_index(folder).is_ok()
+}
+
+/// What is to become of a store.
+struct Change {
+    index: Index,
+    /// Files that may not be there yet.
+    written: Vec<(StoredFile, Vec<u8>)>,
+    /// How many of them the store did not have.
+    new: usize,
+}
+
+impl Change {
+    /// Adds a file, or its name where that comes first.
+    fn add(&mut self, file: &SchemaFile) {
+        let stored = StoredFile::of(file);
+        if let Some(known) = self.index.files.iter_mut().find(|known| known.blake3 == stored.blake3) {
+            if stored.origin < known.origin {
+                known.origin = stored.origin;
             }
-            let _ = loaded.add(file);
+            return;
         }
-        Ok(loaded)
+        self.written.push((stored.clone(), file.bytes.clone()));
+        self.index.files.push(stored);
+        self.new += 1;
     }
 }
 
@@ -219,8 +375,9 @@ mod tests {
         assert_eq!(store.import(&[manifest("a", 1), manifest("b", 2)]).unwrap(), 2);
         assert_eq!(store.import(&[manifest("c", 1)]).unwrap(), 0);
         let mut store = Store::open(&other).unwrap();
+        assert_eq!(store.import(&[manifest("c", 1)]).unwrap(), 1);
         assert_eq!(store.import(&[manifest("b", 2)]).unwrap(), 1);
-        assert_eq!(store.import(&[manifest("a", 1)]).unwrap(), 1);
+        assert_eq!(store.import(&[manifest("a", 1)]).unwrap(), 0);
         let read = |folder: &Path| fs::read_to_string(folder.join(INDEX)).unwrap();
         assert_eq!(read(&one), read(&other));
         let hash = |folder: &Path| Store::open(folder).unwrap().load(None).unwrap().hash();
@@ -228,6 +385,76 @@ mod tests {
         assert!(hash(&one).is_some());
         let origins: Vec<_> = store.files().iter().map(|file| file.origin.as_str()).collect();
         assert_eq!(origins, ["a", "b"]);
+    }
+
+    #[test]
+    fn files_are_taken_out_by_their_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        assert_eq!(store.remove(|_| true).unwrap(), []);
+        store.import(&[manifest("a", 1), manifest("b", 2)]).unwrap();
+        let one = fs::read(folder.path().join(INDEX)).unwrap();
+        store.import(&[manifest("c", 3)]).unwrap();
+        // Another's view of it is older; so is that of one who reads it just then.
+        let (mut other, reader) = (Store::open(folder.path()).unwrap(), Store::open(folder.path()).unwrap());
+        store.import(&[manifest("d", 4)]).unwrap();
+        let removed = other.remove(|origin| origin == "c" || origin == "d").unwrap();
+        assert_eq!(removed.iter().map(|file| file.origin.as_str()).collect::<Vec<_>>(), ["c", "d"]);
+        assert_eq!(fs::read(folder.path().join(INDEX)).unwrap(), one);
+        assert_eq!(reader.load(None).unwrap().len(), 2, "what is gone meanwhile is no damage");
+        let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(names.filter(|name| name.to_string_lossy().ends_with(".man")).count(), 2);
+    }
+
+    #[test]
+    fn what_was_harvested_joins() {
+        let harvested = |event: u16| {
+            let mut harvest = Harvest::default();
+            let SchemaContent::Manifest(declared) = &manifest("a", event).content else { panic!("a manifest") };
+            harvest.add_manifest(&declared.providers[0]);
+            harvest.into_files()
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (folder.path().join("one"), folder.path().join("other"));
+        let (mut here, mut there) = (Store::open(&one).unwrap(), Store::open(&other).unwrap());
+        assert_eq!(here.import(&harvested(1)).unwrap(), 1);
+        assert_eq!(here.import(&harvested(2)).unwrap(), 1);
+        assert_eq!(here.import(&harvested(1)).unwrap(), 0);
+        assert_eq!(there.import(&harvested(2)).unwrap(), 1);
+        let merged: Vec<_> = here.contents().unwrap().into_iter().map(|(_, file)| file).collect();
+        assert_eq!(there.import(&merged).unwrap(), 1);
+        let read = |folder: &Path| fs::read_to_string(folder.join(INDEX)).unwrap();
+        assert_eq!(read(&one), read(&other));
+        let [only] = here.files() else { panic!("one file for a provider") };
+        assert_eq!((only.origin.as_str(), only.kind), ("harvest/Lab.json", StoredType::Facts));
+        let guid = "11111111-2222-3333-4444-555555555555".parse().unwrap();
+        let loaded = here.load(None).unwrap();
+        let ids: Vec<u16> = loaded.schemas.manifests(guid).flat_map(|(own, _)| &own.events).map(|one| one.id).collect();
+        assert_eq!(ids, [1, 2]);
+    }
+
+    #[test]
+    fn imports_and_removals_beside_each_other_lose_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        Store::open(folder.path()).unwrap().import(&[manifest("base", 99)]).unwrap();
+        std::thread::scope(|scope| {
+            for part in 0..4_u16 {
+                let folder = folder.path();
+                scope.spawn(move || {
+                    for number in 0..8 {
+                        let name = format!("{part}/{number}");
+                        let mut store = Store::open(folder).unwrap();
+                        store.import(&[manifest(&name, 100 * part + number)]).unwrap();
+                        assert!(store.load(None).is_ok());
+                        if number % 2 == 1 {
+                            assert_eq!(Store::open(folder).unwrap().remove(|origin| origin == name).unwrap().len(), 1);
+                        }
+                    }
+                });
+            }
+        });
+        let store = Store::open(folder.path()).unwrap();
+        assert_eq!((store.files().len(), store.load(None).unwrap().len()), (17, 17));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::wpp::MessageTable;
 #[derive(Clone, Debug, Default)]
 pub struct UserSchemas {
     manifests: BTreeMap<Guid, Vec<(Arc<ProviderSchemas>, String)>>,
+    /// Classes of classic events; their events are known by their opcodes.
     classes: BTreeMap<Guid, Vec<(Arc<ProviderSchemas>, String)>>,
     /// Formats of WPP messages.
     pub messages: MessageTable,
@@ -39,6 +40,9 @@ impl UserSchemas {
         }
         for (&provider, manifests) in &lower.manifests {
             self.manifests.entry(provider).or_default().extend_from_slice(manifests);
+        }
+        for (&class, events) in &lower.classes {
+            self.classes.entry(class).or_default().extend_from_slice(events);
         }
         self.messages.append(&lower.messages);
     }

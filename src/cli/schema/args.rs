@@ -64,9 +64,18 @@ pub(in crate::cli) enum SchemaCommand {
     /// Show what is known of a provider, or the layouts and columns of one of its events
     #[command(after_help = ENVIRONMENT)]
     Show(ShowArgs),
-    /// Copy manifests, TMF files, MOF, the messages of PDBs and what binaries declare into the schema store
+    /// Copy schema files into the schema store: manifests, TMF files, MOF, PDBs, binaries, documents of schema export
     #[command(after_help = ENVIRONMENT)]
     Import(ImportArgs),
+    /// List the files of the schema store
+    #[command(after_help = ENVIRONMENT)]
+    Imports(ImportsArgs),
+    /// Take files out of the schema store
+    #[command(after_help = ENVIRONMENT)]
+    Remove(RemoveArgs),
+    /// Gather what traces say of their events into the schema store, for traces that do not
+    #[command(after_help = ENVIRONMENT)]
+    Harvest(HarvestArgs),
     /// Settle the names that converted traces use, for --schema-lock
     #[command(after_help = ENVIRONMENT)]
     Lock(LockArgs),
@@ -104,7 +113,8 @@ pub(in crate::cli) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ImportArgs {
-    /// Manifest, TMF file, MOF, PDB, Windows binary, archive or folder with such files
+    /// Manifest, TMF file, MOF, PDB, Windows binary, archive or folder with such files, JSON document of schema export, or another
+    /// schema store
     #[arg(value_name = "PATH", required_unless_present = "of")]
     pub paths: Vec<PathBuf>,
     /// Folder with traces, or a trace (trace=NAME): look for the formats of WPP messages that it lacks in the PDBs of the
@@ -115,6 +125,35 @@ pub(in crate::cli) struct ImportArgs {
     /// without it that of _NT_SYMBOL_PATH. Servers are not asked
     #[arg(long, value_name = "PATH", requires = "of")]
     pub symbol_path: Option<OsString>,
+    #[command(flatten)]
+    pub store: StoreArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ImportsArgs {
+    /// A JSON document instead of a table
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RemoveArgs {
+    /// Name of a file as schema imports lists it, or pattern such as harvest/*; in any case
+    #[arg(value_name = "ORIGIN", required = true)]
+    pub origins: Vec<String>,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct HarvestArgs {
+    /// Traces, as convert takes them, or folders with converted ones
+    #[arg(value_name = "TRACE|OUT", required = true)]
+    pub inputs: Vec<OsString>,
     #[command(flatten)]
     pub store: StoreArgs,
     #[command(flatten)]

@@ -1,16 +1,15 @@
-//! The commands: list, show, import, lock, export.
-
-use std::fmt::Write as _;
+//! The commands: list, show, export, and which file has the others.
 
 use base::error::Result;
 use batch::schemas::LoadedSchemas;
 use batch::{known, status};
 use schema::catalog::SchemaCatalog;
 
-use super::args::{ExportArgs, ImportArgs, ListArgs, SchemaArgs, SchemaCommand, ShowArgs};
+use super::args::{ExportArgs, ListArgs, SchemaArgs, SchemaCommand, ShowArgs};
+use super::harvest::harvest;
 use super::lock::lock;
-use super::messages::{self, Searched};
 use super::page;
+use super::store::{import, imports, remove};
 use crate::cli::console::{self, Console};
 use crate::cli::fold::Width;
 
@@ -23,6 +22,9 @@ pub(in crate::cli) fn run(command: &SchemaCommand) -> Result<u8> {
         SchemaCommand::List(args) => list(args),
         SchemaCommand::Show(args) => show(args),
         SchemaCommand::Import(args) => import(args),
+        SchemaCommand::Imports(args) => imports(args),
+        SchemaCommand::Remove(args) => remove(args),
+        SchemaCommand::Harvest(args) => harvest(args),
         SchemaCommand::Lock(args) => lock(args),
         SchemaCommand::Export(args) => export(args),
     }
@@ -50,23 +52,6 @@ fn show(args: &ShowArgs) -> Result<u8> {
         (false, Some(_)) => console::page_to_stdout(&page::events(&document.providers, Width::of_stdout()))?,
     }
     Ok(status::SUCCESS)
-}
-
-fn import(args: &ImportArgs) -> Result<u8> {
-    let found = match messages::of_traces(args)? {
-        Searched::Found(files) => files,
-        Searched::Failed(code) => return Ok(code),
-    };
-    let imported = known::import_with(&args.paths, found, args.store.store.as_deref())?;
-    imported.skipped.iter().for_each(|file| Console::default().warning(file));
-    let known::Imported { files, providers, events, messages, rejected, new, stored, store, .. } = imported;
-    let mut text = format!(
-        "{files} files read: {providers} providers, {events} events, {messages} messages, {rejected} rejected\n"
-    );
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{new} are new, {stored} are in {}", store.display());
-    console::to_stdout(&text)?;
-    Ok(if rejected == 0 { status::SUCCESS } else { status::DAMAGED })
 }
 
 fn export(args: &ExportArgs) -> Result<u8> {

@@ -2,8 +2,10 @@
 
 pub(super) mod args;
 mod command;
+mod harvest;
 mod lock;
 mod messages;
 mod page;
+mod store;
 
 pub(super) use self::command::run;

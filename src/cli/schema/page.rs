@@ -84,6 +84,9 @@ fn heading(description: &ProviderDescription, width: Width) -> String {
             table.value(name, guid.to_string());
         }
     }
+    for (position, conflict) in description.conflicts.iter().enumerate() {
+        table.value(if position == 0 { "conflicts" } else { "" }, conflict.to_string());
+    }
     let keywords = description.keywords.iter().map(|keyword| format!("{} {}", keyword.mask, keyword.name));
     for (position, keyword) in keywords.enumerate() {
         table.value(if position == 0 { "keywords" } else { "" }, keyword);
@@ -127,7 +130,7 @@ fn origin(layout: &LayoutDescription) -> String {
     match layout.from {
         // The file's name says that it is in the store.
         Origin::Store | Origin::Given => layout.origin.clone(),
-        Origin::Pack | Origin::Correction => format!("{} ({})", layout.from.name(), layout.origin),
+        Origin::Pack | Origin::Correction | Origin::Trace => format!("{} ({})", layout.from.name(), layout.origin),
     }
 }
 

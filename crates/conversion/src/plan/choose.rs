@@ -266,6 +266,7 @@ mod tests {
             declaring_source: DeclaringSource::Pack,
             numbers: EventNumbers::default(),
             message: None,
+            build: None,
         }
     }
 

@@ -46,6 +46,7 @@ mod tests {
             declaring_source: DeclaringSource::Pack,
             numbers: EventNumbers { task: None, opcode },
             message: None,
+            build: None,
         }
     }
 

@@ -71,6 +71,7 @@ mod tests {
             declaring_source,
             numbers: EventNumbers::default(),
             message: None,
+            build: None,
         }
     }
 

@@ -282,6 +282,11 @@ impl EventSourceManifests {
         }
     }
 
+    /// All manifests that are used, in no particular order.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<ProviderSchemas>> {
+        self.by_provider.values().flatten()
+    }
+
     /// The manifests to try for an event, best first: those that its process wrote, then the provider's others, each
     /// in the order in which they were completed.
     pub fn candidates(&self, provider: Guid, process_id: u32) -> impl Iterator<Item = &Arc<ProviderSchemas>> {

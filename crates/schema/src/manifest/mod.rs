@@ -16,7 +16,7 @@ mod xml;
 
 pub use self::classic::classic_classes;
 pub use self::document::Manifest;
-pub use self::model::{ClassicType, ManifestEvent, OpcodeName, ProviderSchemas, TaskName};
+pub use self::model::{ClassicType, ManifestEvent, OpcodeName, Provenance, ProviderSchemas, TaskName};
 pub(crate) use self::names::standard_opcode;
 pub(crate) use self::strings::is_name;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base::guid::Guid;
 
 use crate::model::{EventSchema, ValueMap};
+use crate::numbers::EventNumbers;
 use crate::trust::Trust;
 
 /// What one provider declares.
@@ -97,6 +98,27 @@ pub struct ManifestEvent {
     pub trust: Trust,
     /// The layout and the names.
     pub schema: Arc<EventSchema>,
+    /// Where the declaration was recorded.
+    pub provenance: Provenance,
+}
+
+/// Where a declaration was recorded that comes from no manifest itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// The build of Windows that had it, where that is known.
+    pub build: Option<u32>,
+    /// Whether the numbers of task and opcode are not known.
+    pub is_unnumbered: bool,
+}
+
+impl ManifestEvent {
+    /// The numbers of its task and opcode.
+    pub fn numbers(&self) -> EventNumbers {
+        if self.provenance.is_unnumbered {
+            return EventNumbers::default();
+        }
+        EventNumbers { task: Some(self.task), opcode: Some(self.opcode) }
+    }
 }
 
 impl ProviderSchemas {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::guid::Guid;
 use roxmltree::Node;
 
-use super::model::{ManifestEvent, ProviderSchemas};
+use super::model::{ManifestEvent, Provenance, ProviderSchemas};
 use super::names::{Names, only_counts};
 use super::strings::Strings;
 use super::template::{Template, read_maps, read_templates};
@@ -116,6 +116,7 @@ impl<'a> EventReader<'a> {
             message: attribute(node, "message").map(|message| self.strings.text(message)),
             trust: if template.is_doubtful { Trust::Doubtful } else { Trust::Declared },
             schema,
+            provenance: Provenance::default(),
         })
     }
 

@@ -10,7 +10,7 @@ use super::field::{self, Layout};
 use super::syntax::{self, Class};
 use super::tokens::number;
 use crate::budget::Budget;
-use crate::manifest::{ManifestEvent, ProviderSchemas};
+use crate::manifest::{ManifestEvent, Provenance, ProviderSchemas};
 use crate::model::{EventSchema, Field, SchemaError};
 use crate::pack::standard_type;
 use crate::text;
@@ -149,6 +149,7 @@ impl<'a> Reader<'a> {
             message: None,
             trust: if layout.is_doubtful { Trust::Doubtful } else { Trust::Declared },
             schema: Arc::new(schema),
+            provenance: Provenance::default(),
         };
         self.found_of(family, version.into()).schemas.events.push(event);
     }

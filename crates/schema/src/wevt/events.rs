@@ -7,7 +7,7 @@ use super::maps::Maps;
 use super::names::Names;
 use super::reader::Reader;
 use super::template::{self, Template};
-use crate::manifest::ManifestEvent;
+use crate::manifest::{ManifestEvent, Provenance};
 use crate::model::EventSchema;
 use crate::trust::Trust;
 use crate::types;
@@ -102,6 +102,7 @@ impl<'r, 'a> EventReader<'r, 'a> {
             message: self.reader.messages.text(item.message),
             trust: if template.is_doubtful { Trust::Doubtful } else { Trust::Declared },
             schema: Arc::new(self.schema((item.task, item.opcode), keyword_names, &template)),
+            provenance: Provenance::default(),
         })
     }
 

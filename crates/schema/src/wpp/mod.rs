@@ -7,6 +7,7 @@
 mod argument;
 mod compiled;
 mod format;
+mod item;
 mod labels;
 mod message;
 mod origin;
