@@ -84,7 +84,7 @@ fn schema() {
 
 #[test]
 fn schema_commands() {
-    for command in ["list", "show", "import", "lock", "export"] {
+    for command in ["list", "show", "import", "imports", "remove", "harvest", "lock", "export"] {
         insta::assert_snapshot!(format!("schema_{command}"), help(&["schema", command, "--help"]));
     }
 }
@@ -114,6 +114,9 @@ const COMMANDS: [&str; 26] = [
     "schema list",
     "schema show",
     "schema import",
+    "schema imports",
+    "schema remove",
+    "schema harvest",
     "schema lock",
     "schema export",
     "events",

@@ -256,6 +256,33 @@ const LOCK: &[&str] = &[
     "#",
 ];
 
+const FACTS: &[&str] = &[
+    "{\"format\":1,\"providers\":[",
+    "{\"name\":\"Lab\",\"guid\":\"11111111-2222-3333-4444-555555555555\",\"kind\":\"manifest\",\"known_events\":[",
+    "\"kind\":\"classic\"",
+    "\"kind\":\"wpp\",\"known_messages\":[",
+    "{\"id\":1,\"version\":0,\"layouts\":[{\"fields\":[",
+    "{\"name\":\"A\",\"in_type\":\"UInt16\"}",
+    "\"in_type\":\"Utf16\"",
+    "\"in_type\":\"Struct\",\"fields\":[",
+    "\"count\":{\"field\":\"A\"}",
+    "\"count_at\":{\"up\":0,\"index\":0}",
+    "\"length\":{\"constant\":65535}",
+    "\"count\":\"rest\"",
+    "\"count\":\"prefixed\"",
+    "\"map\":{\"name\":\"M\",\"kind\":\"bits\",\"entries\":[{\"value\":1,\"name\":\"x\"}]}",
+    "\"event\":{\"task_value\":7,\"opcode_value\":1}",
+    "\"build\":26100",
+    "\"trust\":\"doubtful\"",
+    "\"keyword_mask\":\"0x8000000000000000\"",
+    "\"item\":\"ItemEnum\"",
+    "18446744073709551616",
+    "]}",
+    "}]",
+    ",",
+    "null",
+];
+
 /// All targets.
 pub const ALL: &[Target] = &[
     Target::new("walk", buffers::walk, "tiling, alignment").count(400_000),
@@ -292,6 +319,7 @@ pub const ALL: &[Target] = &[
         .form(Form::Text(MOF))
         .count(20_000),
     Target::new("pack_text", schemas::pack_text, "those of any_schema, order").form(Form::Text(PACK)).count(20_000),
+    Target::new("facts", schemas::facts, "those of manifest, read-back equality").form(Form::Text(FACTS)).count(20_000),
     Target::new("lock", schemas::lock, "read-back equality, every name once").form(Form::Text(LOCK)).count(20_000),
     Target::new("containers", containers::containers, "alone as with others, sizes and check sums as recorded")
         .unpacking()

@@ -38,6 +38,10 @@ pub(super) fn page(inspection: &Inspection, width: Width) -> String {
             &format!("Not decodable ({})", inspection.undecodable.len()),
             &undecoded::table(&inspection.undecodable, width),
         );
+        let ways = undecoded::ways(&inspection.undecodable, width);
+        if !ways.is_empty() {
+            page += &section("A way to their columns", &ways);
+        }
     }
     page += &section("Answers", &answers(&inspection.answers, width));
     page += &issues(&inspection.files, width);

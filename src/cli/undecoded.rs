@@ -23,6 +23,19 @@ pub(super) fn table(entries: &[Undecoded], width: Width) -> String {
     if entries.is_empty() { String::new() } else { table.render(width) }
 }
 
+/// Where what the gravest entries lack usually lies, and what to type with it; nothing where nothing is known of that.
+pub(super) fn ways(entries: &[Undecoded], width: Width) -> String {
+    let mut table = TextTable::new([("NOT DECODED", Align::Left), ("TYPE", Align::Left), ("WITH", Align::Left)]);
+    let mut has_any = false;
+    for entry in entries.iter().take(SHOWN) {
+        if let Some(way) = &entry.way {
+            table.row([entry.name.clone(), way.command.clone(), way.place.clone()]);
+            has_any = true;
+        }
+    }
+    if has_any { table.render(width) } else { String::new() }
+}
+
 #[cfg(test)]
 mod tests {
     use conversion::sidecar::undecoded::Problem;
@@ -38,6 +51,7 @@ mod tests {
             rows,
             events: Vec::new(),
             fix: fix.to_owned(),
+            way: None,
         }
     }
 

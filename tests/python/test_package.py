@@ -655,6 +655,23 @@ class Schemas(unittest.TestCase):
         self.assertEqual(schema.show("example-package", 7, store=store), printed("show", "Example-Package", "7", "--json")["providers"])
         self.assertEqual(schema.show("Kernel-DiskIo", no_store=True), printed("show", "Kernel-DiskIo", "--json")["providers"])
         self.assertEqual(schema.export(store=store), printed("export"))
+        facts = os.path.join(folder, "facts.json")
+        with open(facts, "w", encoding="utf-8") as opened:
+            json.dump(schema.export(store=store), opened)
+        self.assertEqual(schema.import_files(facts, store=store).new, 1)
+        found = schema.imports(store=store)
+        self.assertEqual([vars(file) | {"providers": list(file.providers)} for file in found], printed("imports", "--json")["files"])
+        self.assertEqual([(file.origin, file.kind, file.events) for file in found], [("facts.json", "facts", 1), ("p.man", "manifest", 1)])
+        harvested = schema.harvest(support.EXAMPLE, store=os.path.join(folder, "one"))
+        self.assertEqual((harvested.traces, harvested.skipped), (1, ()))
+        self.assertGreater(harvested.new, 0)
+        self.assertEqual(schema.harvest([support.EXAMPLE], store=os.path.join(folder, "one")).new, 0)
+        converted = schema.harvest(support.convert([support.EXAMPLE], os.path.join(folder, "converted")), store=os.path.join(folder, "other"))
+        self.assertEqual((converted.providers, converted.layouts), (harvested.providers, harvested.layouts))
+        with self.assertRaisesRegex(etl2parquet.UsageError, "nothing in the schema store is called q.man"):
+            schema.remove("q.man", store=store)
+        self.assertEqual(schema.remove("FACTS.*", store=store).removed, ("facts.json",))
+        self.assertEqual([file.origin for file in schema.imports(store=store)], ["p.man"])
         with self.assertRaisesRegex(etl2parquet.UsageError, "nothing is known of a provider Example-Package"):
             schema.show("Example-Package", no_store=True)
         out = support.convert([support.EXAMPLE], os.path.join(folder, "out"))

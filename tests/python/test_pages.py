@@ -26,7 +26,7 @@ PAGES = {
     "docs/queries.md": (1, ["out/trace=boot", "views.sql", "views.spark.sql"]),
     "docs/recipes.md": (1, ["lake/trace=example", "lake/trace=orders"]),
     "docs/report.md": (1, ["boot.html", "opened", "pages/index.html", "pages/monday.html", "pages/tuesday.html"]),
-    "docs/schemas.md": (7, ["out/trace=trace", "shop.lock", "out/schema.lock", "out/trace=c", "facts.json"]),
+    "docs/schemas.md": (14, ["out/trace=trace", "decoded/trace=trace", "shop.lock", "out/schema.lock", "out/trace=c", "facts.json"]),
     "docs/sidecar.md": (1, ["out/trace=boot"]),
     "docs/symbols.md": (1, ["out/symbols/modules.parquet", "missing.txt", "boot.html"]),
     "docs/steps.md": (1, ["out/trace=boot"]),
@@ -86,6 +86,9 @@ def desk(name):
         for path in ("MyService.exe", "disk/Windows/System32/node.exe"):
             with open(os.path.join(work, path), "wb") as file:
                 file.write(archive.read("node.exe"))
+    os.makedirs(os.path.join(work, "other-store"))
+    with open(os.path.join(work, "other-store", "index.json"), "w", encoding="utf-8") as file:
+        file.write('{"format": 1, "files": []}')
     os.symlink(support.BINARY, os.path.join(work, "bin", "etl2parquet"))
     opener = os.path.join(work, "bin", "open" if sys.platform == "darwin" else "xdg-open")
     with open(opener, "w", encoding="utf-8") as file:

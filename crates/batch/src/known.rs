@@ -71,6 +71,7 @@ pub fn export(catalog: &SchemaCatalog, provider: Option<&String>, built_in: bool
         found.into_iter().map(|provider| ProviderDescription::of(catalog, provider, true)).collect();
     for description in &mut providers {
         description.keep_origins(is_own);
+        description.conflicts.clear();
     }
     Ok(Document { format: FORMAT, providers })
 }

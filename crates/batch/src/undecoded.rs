@@ -35,6 +35,7 @@ mod tests {
             rows,
             events: Vec::new(),
             fix: fix.to_owned(),
+            way: None,
         }
     }
 

@@ -155,7 +155,11 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// Takes note of what is not used, of each kind once.
     fn note(&mut self, issue: String) {
+        if self.issues.contains(&issue) {
+            return;
+        }
         if self.issues.len() < NAMED {
             self.issues.push(issue);
         } else {

@@ -5,8 +5,9 @@
 //! | metadata on the event | [`tracelogging`] |
 //! | the manifest that an EventSource writes into the trace | [`eventsource`] |
 //! | descriptions that merging tools append | [`event_info`] |
-//! | instrumentation manifests, TMF files, MOF and PDBs of the user | [`manifest`], [`tmf`], [`mof`], [`symbol_file`], found by [`files`], kept in the [`store`] |
+//! | instrumentation manifests, TMF files, MOF, PDBs and exported documents of the user | [`manifest`], [`tmf`], [`mof`], [`symbol_file`], [`facts`], found by [`files`], kept in the [`store`] |
 //! | binaries of the user | [`wevt`], found and kept alike |
+//! | what other traces said of themselves | [`harvest`] |
 //! | what is built in | [`pack`] |
 //! | WPP messages | [`wpp`] |
 //!

@@ -7,6 +7,8 @@ use etl2parquet::{Guid, TypeOptions};
 use schema::budget::Budget;
 use schema::event_info::{EventInfo, EventInfoSet};
 use schema::eventsource::{ChunkLocation, ChunkPayloads, ChunkResult, Delivery, EventSourceManifests, Standing};
+use schema::facts::Facts;
+use schema::harvest::{Harvest, of_file};
 use schema::lock::SchemaLock;
 use schema::manifest::{Manifest, ProviderSchemas};
 use schema::model::EventSchema;
@@ -200,6 +202,29 @@ pub fn mof(input: &[u8], digest: &mut Digest) {
             let above = class.newest_up_to(event.id, u16::MAX);
             assert!(above.iter().all(|found| found.version >= event.version), "mof: the newest version is found");
         }
+    }
+}
+
+/// A document of `schema export`.
+///
+/// Oracles: those of manifests; what was harvested of it is written, and read again as the same.
+pub fn facts(input: &[u8], digest: &mut Digest) {
+    let facts = match Facts::parse_within(input, 16 << 20) {
+        Ok(facts) => facts,
+        Err(error) => return digest.add(error.to_string()),
+    };
+    digest.add((facts.providers.len(), facts.classes.len(), facts.messages.len(), facts.rejected.len()));
+    for provider in facts.providers.iter().chain(&facts.classes) {
+        oracle::monotone(provider.events.iter().map(|event| (event.id, event.version)));
+        let schemas: Vec<&EventSchema> = provider.events.iter().map(|event| &*event.schema).collect();
+        try_all(&schemas, tail(input), digest);
+    }
+    let mut harvest = Harvest::default();
+    harvest.add_facts(&facts);
+    for file in harvest.into_files() {
+        let again = of_file(&file).expect("facts: what was written is read");
+        let written: Vec<_> = again.into_files().into_iter().map(|again| (again.name, again.bytes)).collect();
+        assert!(written == [(file.name, file.bytes)], "facts: what is read is written again");
     }
 }
 

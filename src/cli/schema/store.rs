@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use base::error::Result;
-use base::readable::count::counted;
 use base::readable::printable::printable;
 use batch::{status, stored};
 
@@ -103,7 +102,7 @@ pub(super) fn remove(args: &RemoveArgs) -> Result<u8> {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "removed {}", printable(origin));
     }
-    let _ = writeln!(text, "{} are left in {}", counted(removed.stored, "files"), removed.store.display());
+    let _ = writeln!(text, "{} left in {}", removed.stored, removed.store.display());
     console::to_stdout(&text)?;
     Ok(status::SUCCESS)
 }

@@ -24,6 +24,7 @@ mod tables;
 mod target;
 pub mod undecoded;
 mod views;
+mod way;
 mod write;
 
 pub use answers::AnswerRow;
@@ -39,4 +40,5 @@ pub use sessions::SessionRow;
 pub use streams::StreamRow;
 pub use tables::SidecarBatches;
 pub use target::SidecarTarget;
+pub use way::Way;
 pub use write::{NAMES_PATH, write};

@@ -7,6 +7,7 @@ use etl::event::EventIdentity;
 use serde::Serialize;
 
 use super::catalog::kind;
+use super::way::{Way, way};
 use crate::convert::ShapeCounts;
 use crate::plan::datasets::DatasetKey;
 use crate::plan::{CatalogEntry, DecodeSource, PlanResult, schema_needed};
@@ -41,6 +42,9 @@ pub struct Undecoded {
     pub events: Vec<String>,
     /// What would help.
     pub fix: String,
+    /// Where that usually lies, and what to type with it.
+    #[serde(flatten)]
+    pub way: Option<Way>,
 }
 
 /// Ranks what was not decoded. `counts` is what the conversion counted of each shape; without it, what the plan expects
@@ -98,6 +102,7 @@ fn entry(shapes: &[(u64, CatalogEntry<'_>)]) -> Option<Undecoded> {
     Some(Undecoded {
         problem,
         fix: fix(problem, &name, shapes, &events),
+        way: way(identity, first.provider_name(), first.shape.decode_source).filter(|_| !first.table.is_other()),
         name,
         provider_id: identity.provider_id().map(|id| id.to_string()),
         decode_source: first.shape.decode_source.name(),
