@@ -51,7 +51,7 @@ fn tables(sandbox: &Sandbox, trace: &str) -> Vec<(String, Table)> {
 
 /// Converts a trace with files and with the document that they are exported as: both write the same.
 fn decodes_alike(sandbox: &Sandbox, trace: &Path, files: &[&str]) {
-    let schemas: String = files.iter().map(|file| format!(" --schemas {file}")).collect();
+    let schemas = files.iter().fold(String::new(), |line, file| format!("{line} --schemas {file}"));
     let trace = trace.display();
     sandbox.t(&format!("schema export --no-store -o facts.json{schemas}"), 0);
     sandbox.t(&format!("convert {trace} -o files --no-store -q{schemas}"), 0);

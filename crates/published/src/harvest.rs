@@ -217,7 +217,7 @@ impl Reader<'_> {
                         manifests.push(&delivery, &mut self.budget);
                     }
                     Err(reason) => {
-                        self.note(format!("manifest that provider {provider} wrote into the trace: {reason}"))
+                        self.note(format!("manifest that provider {provider} wrote into the trace: {reason}"));
                     }
                 }
             })?;

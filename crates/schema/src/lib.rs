@@ -33,6 +33,7 @@ pub mod conflict;
 pub mod declared;
 pub mod declared_names;
 pub mod describe;
+pub mod described_fields;
 mod digits;
 pub mod event_info;
 pub mod eventsource;

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use base::readable::printable::printable;
 use schema::catalog::{Origin, Provider, ProviderType};
 use schema::describe::{
-    ArgumentDescription, ColumnDescription, EventDescription, FieldDescription, LayoutDescription, MapDescription,
-    MessageDescription, ProviderDescription, Rule,
+    ArgumentDescription, ColumnDescription, EventDescription, LayoutDescription, MessageDescription,
+    ProviderDescription,
 };
+use schema::described_fields::{FieldDescription, MapDescription, Rule};
 use schemas::NameKind;
 
 use crate::cli::fold::Width;

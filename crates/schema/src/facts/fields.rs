@@ -9,7 +9,7 @@ use serde::de::IntoDeserializer;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 
 use crate::budget::Budget;
-use crate::describe::{FieldPlace, Rule, nearest};
+use crate::described_fields::{FieldPlace, Rule, nearest};
 use crate::model::{Count, Field, FieldKind, FieldRef, Length, MapKind, Meaning, ValueMap, Wire};
 
 /// Members of one event or structure beyond which none can be referred to.

@@ -126,6 +126,9 @@ fn counted(labels: Vec<String>, kind: MapKind) -> Result<Vec<(u64, String)>, Str
     if kind == MapKind::Bits && labels.len() > 64 {
         return Err(format!("expected at most 64 labels of bits, found {}", labels.len()));
     }
-    let value = |at: u64| if kind == MapKind::Bits { 1_u64.wrapping_shl(at as u32) } else { at };
-    Ok((0_u64..).map(value).zip(labels).collect())
+    let value = |at: u32| match kind {
+        MapKind::Values => u64::from(at),
+        MapKind::Bits => 1_u64.wrapping_shl(at),
+    };
+    Ok((0_u32..).map(value).zip(labels).collect())
 }

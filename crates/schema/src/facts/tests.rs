@@ -160,7 +160,7 @@ fn names_lead_to_the_nearest_field_unless_a_place_is_given() {
         let facts = read(&text);
         let fields = facts.providers[0].events[0].schema.fields.clone();
         assert_eq!(fields[2].count, Count::Field(FieldRef { up: 0, index: expected }));
-        let described = serde_json::to_string(&crate::describe::fields(&fields)).unwrap();
+        let described = serde_json::to_string(&crate::described_fields::fields(&fields)).unwrap();
         assert_eq!(described.contains("count_at"), expected == 0, "{described}");
     }
     for place in [r#","count_at":{"up":0,"index":2}"#, r#","count_at":{"up":1,"index":0}"#] {
