@@ -227,14 +227,16 @@ fn a_real_trace_without_its_descriptions_decodes_by_harvested_ones() {
     sandbox.t("convert bare.etl -o without -q --no-store", 0);
     sandbox.t("schema harvest whole.etl --store store -q", 0);
     sandbox.t("convert bare.etl -o out -q --store store", 0);
-    let columns = "event_name decode_status message commandLine sessionName keywords__field stacks_label providerName";
     let status = |folder: &str| sandbox.table(folder, "events/PerfView").lines("decode_status");
     let undecoded = |folder: &str| status(folder).iter().filter(|status| *status == "no_schema").count();
     let all = ["out/trace=whole", "out/trace=bare", "without/trace=bare"].map(undecoded);
     assert_eq!(all, [0, 0, 38]);
-    let rows = |trace: &str| sandbox.table(trace, "events/PerfView").lines(&format!("seq {columns}"));
-    assert_eq!(rows("out/trace=whole"), rows("out/trace=bare"));
-    let dns = "event_id decode_status Interface Address";
-    let rows = |trace: &str| sandbox.table(trace, "events/Microsoft-Windows-DNS-Client").lines(dns);
-    assert_eq!(rows("out/trace=whole"), rows("out/trace=bare"));
+    for dataset in ["events/PerfView", "events/Microsoft-Windows-DNS-Client"] {
+        let [whole, bare] = ["out/trace=whole", "out/trace=bare"].map(|trace| sandbox.table(trace, dataset));
+        // What was made unreadable, and what tells one description from another.
+        let differ = ["Magic", "decode_source", "shape"];
+        let names: Vec<&str> = whole.names.iter().map(String::as_str).filter(|name| !differ.contains(name)).collect();
+        assert_eq!(whole.names, bare.names);
+        assert!(whole.lines(&names.join(" ")) == bare.lines(&names.join(" ")), "{dataset}");
+    }
 }
