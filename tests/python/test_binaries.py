@@ -63,6 +63,10 @@ def messages(table):
     return texts
 
 
+# The bits of keywords that are a provider's own; those above say in which channel an event is.
+KEYWORDS = (1 << 48) - 1
+
+
 class Expected:
     """What the two others say of a provider, in the words of `schema export`."""
 
@@ -89,6 +93,7 @@ class Expected:
             "id": identifier, "version": version, "level": level, "task": task_name, "opcode": self.opcode(task, opcode),
             "name": "/".join(part for part in (task_name, name) if part) or None,
             "keywords": [text for own, text in sorted(self.keywords) if own and own & mask == own],
+            "task_value": task, "opcode_value": opcode, "keyword_mask": f"{mask & KEYWORDS:#x}",
         }
         if channel:
             known["channel"] = channel

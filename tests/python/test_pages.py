@@ -26,7 +26,7 @@ PAGES = {
     "docs/queries.md": (1, ["out/trace=boot", "views.sql", "views.spark.sql"]),
     "docs/recipes.md": (1, ["lake/trace=example", "lake/trace=orders"]),
     "docs/report.md": (1, ["boot.html", "opened", "pages/index.html", "pages/monday.html", "pages/tuesday.html"]),
-    "docs/schemas.md": (14, ["out/trace=trace", "decoded/trace=trace", "shop.lock", "out/schema.lock", "out/trace=c", "facts.json"]),
+    "docs/schemas.md": (16, ["out/trace=trace", "decoded/trace=trace", "shop.lock", "out/schema.lock", "out/trace=c", "facts.json"]),
     "docs/sidecar.md": (1, ["out/trace=boot"]),
     "docs/symbols.md": (1, ["out/symbols/modules.parquet", "missing.txt", "boot.html"]),
     "docs/steps.md": (1, ["out/trace=boot"]),
@@ -50,6 +50,9 @@ TMF = """// PDB:  mydriver.pdb
 {
 Arg, ItemLong -- 10
 }
+"""
+MOF = """[Guid("{d9f4a2b7-8e7e-4b3f-9a5c-0f7d0a2b6c11}"), EventVersion(1)] class LabTrace : EventTrace {};
+[EventType(10)] class LabTrace_Start : LabTrace { [WmiDataId(1)] uint32 Number; };
 """
 
 
@@ -76,7 +79,7 @@ def desk(name):
     os.symlink(os.path.join(support.REPOSITORY, "examples"), os.path.join(work, "examples"))
     with zipfile.ZipFile(os.path.join(work, "lab.zip"), "w") as archive:
         archive.write(support.EXAMPLE, "lab.etl")
-    for path, text in {"MyDriver.man": MANIFEST, "tmf/driver.tmf": TMF}.items():
+    for path, text in {"MyDriver.man": MANIFEST, "tmf/driver.tmf": TMF, "Lab.mof": MOF}.items():
         with open(os.path.join(work, path), "w", encoding="utf-8") as file:
             file.write(text)
     # What is kept of a binary does for one.
@@ -86,6 +89,10 @@ def desk(name):
         for path in ("MyService.exe", "disk/Windows/System32/node.exe"):
             with open(os.path.join(work, path), "wb") as file:
                 file.write(archive.read("node.exe"))
+    # A PDB with messages, as tests/schema_files.rs makes it.
+    with zipfile.ZipFile(os.path.join(support.REPOSITORY, "tests", "python", "data", "pages", "MyDriver.zip")) as archive:
+        archive.extract("MyDriver.pdb", work)
+        archive.extract("MyDriver.pdb", os.path.join(work, "build"))
     os.makedirs(os.path.join(work, "other-store"))
     with open(os.path.join(work, "other-store", "index.json"), "w", encoding="utf-8") as file:
         file.write('{"format": 1, "files": []}')
