@@ -7,6 +7,7 @@ folder of the schema store.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -124,9 +125,16 @@ def export(provider: str | None = None, *, built_in: bool = False, **options: Un
     return cast("dict[str, Any]", json.loads(_native.schema_export(provider, built_in, arguments(options))))
 
 
-def import_files(paths: Path | Iterable[Path], *, store: Path | None = None) -> Imported:
+def import_files(
+    paths: Path | Iterable[Path] = (),
+    *,
+    of: Path | Iterable[Path] = (),
+    symbol_path: str | None = None,
+    store: Path | None = None,
+) -> Imported:
     """Copies schema files into the schema store: manifests, TMF files, MOF, PDBs, Windows binaries, documents of :func:`export`, and
-    what another store has.
+    what another store has. Formats of WPP messages that the converted traces in ``of`` lack are taken from the PDBs in the folders of
+    a symbol path; without one in those of ``_NT_SYMBOL_PATH``.
 
     >>> import json, pathlib, tempfile
     >>> from etl2parquet import schema
@@ -136,7 +144,8 @@ def import_files(paths: Path | Iterable[Path], *, store: Path | None = None) -> 
     ...     schema.import_files(facts, store=pathlib.Path(folder, "store")).new
     1
     """
-    return Imported(**_tuples(_native.schema_import(inputs(paths), store)))
+    path = os.environ.get("_NT_SYMBOL_PATH", "") if symbol_path is None else symbol_path
+    return Imported(**_tuples(_native.schema_import(inputs(paths), inputs(of), path, store)))
 
 
 def imports(*, store: Path | None = None) -> list[ImportedFile]:

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use base::error::Result;
 use base::names::NameFrom;
-use base::resources::{default_threads, pool};
+use base::resources::{default_threads, memory_budget, pool};
 use batch::harvest::Harvester;
 use batch::keywords::{self, Arguments};
 use batch::schemas::LoadedSchemas;
 use batch::{inputs, known, recordings, stored};
 use conversion::convert::ConvertOptions;
 use conversion::job;
-use published::{all_published, harvest_of, lock_of, published};
+use published::{all_published, harvest_of, lock_of, published, symbols};
 use pyo3::prelude::*;
 
 use crate::errors::json;
@@ -55,10 +55,27 @@ pub(crate) fn schema_export(
     })
 }
 
-/// Copies schema files into the schema store; gives back what came of it, as JSON.
+/// Copies schema files into the schema store, and the messages that the traces in `of` lack from symbol files; gives back what came
+/// of it, as JSON.
 #[pyfunction]
-pub(crate) fn schema_import(py: Python<'_>, paths: Vec<PathBuf>, store: Option<PathBuf>) -> PyResult<String> {
-    wait(py, None, |_| json(&stored::import(&paths, store.as_deref())?))
+pub(crate) fn schema_import(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    of: Vec<PathBuf>,
+    symbol_path: &str,
+    store: Option<PathBuf>,
+) -> PyResult<String> {
+    wait(py, None, |state| {
+        let read = if of.is_empty() {
+            Vec::new()
+        } else {
+            let threads = default_threads();
+            let path = symbols::symbol_path(symbol_path, memory_budget(None, threads), threads);
+            let traces = published(&of)?;
+            pool(threads)?.install(|| symbols::messages(&traces, &path, state))?.files
+        };
+        json(&stored::import_with(&paths, read, store.as_deref())?)
+    })
 }
 
 /// The files of the schema store, as the document of `schema imports --json`.

@@ -659,6 +659,9 @@ class Schemas(unittest.TestCase):
         with open(facts, "w", encoding="utf-8") as opened:
             json.dump(schema.export(store=store), opened)
         self.assertEqual(schema.import_files(facts, store=store).new, 1)
+        etl2parquet.convert(support.EXAMPLE, os.path.join(folder, "out"))
+        searched = schema.import_files(of=os.path.join(folder, "out"), symbol_path=folder, store=store)
+        self.assertEqual((searched.files, searched.new, searched.stored), (0, 0, 2), "the example lacks no formats")
         found = schema.imports(store=store)
         self.assertEqual([vars(file) | {"providers": list(file.providers)} for file in found], printed("imports", "--json")["files"])
         self.assertEqual([(file.origin, file.kind, file.events) for file in found], [("facts.json", "facts", 1), ("p.man", "manifest", 1)])
