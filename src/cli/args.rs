@@ -10,7 +10,7 @@ use batch::options::parse_run_id;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use export::{Format, Of};
+use export::{Format, Of, Packets};
 use published::report::comparison::By;
 
 use super::choices::{ColorMode, LogFormat, words};
@@ -433,6 +433,9 @@ pub(super) struct ExportArgs {
     /// What folded stacks and profiles of speedscope and pprof are of; one of Firefox has both
     #[arg(long, value_name = "WHAT", value_parser = words::<Of>(), default_value = Of::default().word())]
     pub of: Of,
+    /// What a packet capture has
+    #[arg(long, value_name = "WHAT", value_parser = words::<Packets>(), default_value = Packets::default().word())]
+    pub packets: Packets,
     #[command(flatten)]
     pub schemas: SchemaArgs,
     #[command(flatten)]

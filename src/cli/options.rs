@@ -5,8 +5,9 @@ use std::path::Path;
 use base::error::Result;
 use batch::BatchOptions;
 use batch::schemas::with_lock;
-use conversion::convert::ConvertOptions;
+use conversion::convert::{ConvertOptions, RawPolicy};
 use conversion::plan::Filter;
+use export::Packets;
 
 use super::args::{EventsArgs, ExportArgs, InspectArgs, JobArgs, QueryArgs, ReportArgs};
 use super::run::Run;
@@ -59,7 +60,11 @@ pub(super) fn of_query(args: &QueryArgs, run: &Run) -> ConvertOptions {
 /// The options of a conversion for an export, but for its schemas: of the whole trace, since what ids meant, and when threads
 /// waited, follows from events that a filter may leave out.
 pub(super) fn of_export(args: &ExportArgs, run: &Run) -> ConvertOptions {
-    unpacking_in(&std::env::temp_dir(), args.events.options.clone().filter(Filter::default()), run)
+    let mut options = unpacking_in(&std::env::temp_dir(), args.events.options.clone().filter(Filter::default()), run);
+    if args.packets == Packets::Events {
+        options.raw = RawPolicy::Always;
+    }
+    options
 }
 
 /// The options of a conversion for another command: what is packed is unpacked into a folder, unless they name another.

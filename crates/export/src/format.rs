@@ -13,6 +13,8 @@ pub enum Format {
     Pprof,
     /// A processed profile of the Firefox Profiler: samples, and events as markers.
     Firefox,
+    /// A capture of packets.
+    Pcapng,
 }
 
 words! {
@@ -21,6 +23,7 @@ words! {
         Speedscope = "speedscope": "a profile for each thread, for speedscope.app",
         Pprof = "pprof": "a profile for pprof and what reads its files",
         Firefox = "firefox": "samples, waits and other events of a process, for profiler.firefox.com",
+        Pcapng = "pcapng": "packets of pktmon and of netsh trace or ndiscap, for Wireshark; or any events",
     }
 }
 
@@ -29,7 +32,7 @@ impl Format {
     pub fn is_text(self) -> bool {
         match self {
             Format::Folded | Format::Speedscope | Format::Firefox => true,
-            Format::Pprof => false,
+            Format::Pprof | Format::Pcapng => false,
         }
     }
 
@@ -39,6 +42,9 @@ impl Format {
             Format::Folded | Format::Speedscope | Format::Pprof => {
                 "samples are recorded by a profile such as CPU of wpr, waits by context switches; \
                  `etl2parquet inspect` lists what the trace has"
+            }
+            Format::Pcapng => {
+                "packets are recorded by pktmon, and by netsh trace with capture=yes; --packets events writes events of any kind"
             }
             Format::Firefox => {
                 "it shows samples, context switches, pauses and exceptions of .NET, disk, files, network and modules that are loaded; \

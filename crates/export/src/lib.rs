@@ -8,19 +8,22 @@
 //! needs to know at a time within bounds that each format states, and writes as it goes. The same trace and the same request are
 //! the same bytes.
 
+mod cut;
 mod exported;
 mod firefox;
 mod folded;
 mod format;
 mod opened;
 mod output;
+mod pcapng;
 mod pprof;
 mod profile;
 mod request;
+mod sorted;
 mod speedscope;
 mod write;
 
 pub use exported::Exported;
 pub use format::Format;
-pub use request::{Of, Request};
+pub use request::{Of, Packets, Request};
 pub use write::export;

@@ -12,6 +12,8 @@ pub struct Request {
     pub format: Format,
     /// What a profile is of; of other formats without a meaning.
     pub of: Of,
+    /// What a packet capture has; of other formats without a meaning.
+    pub packets: Packets,
     /// Which events.
     pub filter: Filter,
 }
@@ -33,9 +35,29 @@ words! {
     }
 }
 
+/// What a packet capture has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Packets {
+    /// Each packet once, where it was seen first.
+    #[default]
+    Once,
+    /// A packet each time that a component has seen it.
+    All,
+    /// Events of any kind, as packets that Wireshark knows.
+    Events,
+}
+
+words! {
+    Packets {
+        Once = "once": "each packet once, where it was seen first",
+        All = "all": "a packet each time that a component has seen it",
+        Events = "events": "events of any kind, each as a packet (LINKTYPE_ETW)",
+    }
+}
+
 impl Request {
-    /// Samples of all events in a format.
+    /// Samples, or packets, of all events in a format.
     pub fn new(format: Format) -> Request {
-        Request { format, of: Of::default(), filter: Filter::default() }
+        Request { format, of: Of::default(), packets: Packets::default(), filter: Filter::default() }
     }
 }

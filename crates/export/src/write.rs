@@ -12,6 +12,7 @@ use crate::folded::folded;
 use crate::format::Format;
 use crate::opened::Opened;
 use crate::output::Output;
+use crate::pcapng::pcapng;
 use crate::pprof::pprof;
 use crate::request::Request;
 use crate::speedscope::speedscope;
@@ -34,6 +35,7 @@ pub fn export(
         Format::Folded => folded(&opened, request.of, &mut output),
         Format::Speedscope => speedscope(&opened, request.of, &mut output),
         Format::Pprof => pprof(&opened, request.of, &mut output),
+        Format::Pcapng => pcapng(&opened, request.packets, &mut output),
         Format::Firefox => firefox(&opened, &request.filter, &mut output),
     }?;
     output.finish()?;

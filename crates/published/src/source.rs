@@ -1,6 +1,6 @@
 //! A published trace as reports and look-ups read it: tables, row by row.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -60,6 +60,11 @@ impl<'a> Source<'a> {
     /// The tables of the sidecar.
     pub fn tables(&self) -> Sidecar<'_> {
         Sidecar::of(&*self.store, &self.record, self.progress)
+    }
+
+    /// The names of the datasets, in order.
+    pub fn datasets(&self) -> BTreeSet<&str> {
+        self.record.files.iter().filter_map(dataset).collect()
     }
 
     fn files_of(&self, name: &str) -> impl Iterator<Item = &FileEntry> {

@@ -295,6 +295,19 @@ const FUNCTIONS: &[Function] = &[
 /// Those that people call whatever the traces hold.
 const OF_ADDRESSES: [&str; 3] = ["unsigned_order", "is_within", "hex_address"];
 
+/// What `PKTMON_DROP_REASON` calls a reason why pktmon saw a packet dropped, as the function of the views has it.
+///
+/// ```
+/// # use etl2parquet_conversion as conversion;
+/// use conversion::views::drop_reason_name;
+/// assert_eq!([drop_reason_name(9), drop_reason_name(-9)], [Some("FilteredVLAN"), None]);
+/// ```
+pub fn drop_reason_name(reason: i64) -> Option<&'static str> {
+    let function = FUNCTIONS.iter().find(|function| function.name == "drop_reason_name")?;
+    let (_, behind) = function.body.split_once(&format!(" WHEN {reason} THEN '"))?;
+    Some(behind.split_once('\'')?.0)
+}
+
 /// The statements that make those that are called, and those for addresses. `has_rows`: whether an answer has a select.
 pub(super) fn functions(dialect: Dialect, has_rows: impl Fn(&str) -> bool) -> Vec<Statement> {
     let kept = FUNCTIONS.iter().filter(|function| {

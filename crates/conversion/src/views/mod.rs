@@ -21,6 +21,7 @@ mod template;
 
 pub use dialect::{Dialect, Traces};
 pub use events::Events;
+pub use functions::drop_reason_name;
 pub use lake::{Lake, LakeTable};
 pub use meanings::{Meaning, ViewColumn, ViewMeaning, common_meaning, view_meanings};
 pub use naming::view_of as view_name;
