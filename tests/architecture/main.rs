@@ -79,6 +79,7 @@ const ORDER: [&str; 66] = [
     "export/speedscope",
     "export/pprof",
     "export/firefox",
+    "export/pcapng",
     "export/write",
     "cli",
     "etl2parquet_native",

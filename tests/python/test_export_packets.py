@@ -3,7 +3,6 @@
 import contextlib
 import ipaddress
 import os
-import re
 import shutil
 import struct
 import subprocess
@@ -13,15 +12,30 @@ import duckdb
 import support
 from engines import duckdb_with
 from made import add_dataset
-from run import convert, run
 
-PADDING = b"\0\0\0"
 ETHERNET = bytes.fromhex("ffffffffffff 020000000001".replace(" ", ""))
 IPV4 = bytes.fromhex("45000028000000004006 0000 c0a80001 0a0000fe 01bbc350 00000000 00000000 50000000 00000000".replace(" ", ""))
 IPV6 = bytes.fromhex("6000000000081140 20010db8000000000000000000000001 fe800000000000000001000000000002 0035 1f90 0008 0000".replace(" ", ""))
 START, END, SENT, RECEIVED, CUT, WIFI = 1 << 30, 1 << 31, 1 << 32, 1 << 33, 1 << 25, 1 << 16
 
 PROCESS = "while process 4660 (chrome.exe), thread 9 ran, whose packet it need not be"
+
+
+def setUpModule():
+    global FILES
+    FILES = support.temporary_folder("packets")
+
+
+def run(*arguments, expected=0):
+    done = support.run(*arguments)
+    assert done.returncode == expected, (arguments, done.returncode, done.stderr)
+    return done
+
+
+def convert(name, *arguments):
+    out = os.path.join(FILES, name)
+    run("convert", *arguments, "-o", out, "-q")
+    return out
 
 
 def blocks(data):
@@ -80,7 +94,7 @@ def read(path):
 
 
 def export(trace, name, *arguments):
-    out = os.path.join(support.SCRATCH, f"{name}.pcapng")
+    out = os.path.join(FILES, f"{name}.pcapng")
     run("export", trace, "--format", "pcapng", "-o", out, *arguments)
     return out
 
@@ -182,14 +196,14 @@ class Packets(unittest.TestCase):
         self.assertTrue(interfaces[2][1].startswith("tcpip") and len(interfaces[2][1]) <= 1024)
 
     def test_what_has_no_frame_is_said(self):
-        done = run("export", self.out, "--format", "pcapng", "-o", os.path.join(support.SCRATCH, "said.pcapng"))
+        done = run("export", self.out, "--format", "pcapng", "-o", os.path.join(FILES, "said.pcapng"))
         self.assertIn("1 reports of packets are left out: pktmon has recorded what it has parsed", done.stderr)
         self.assertIn("1 reports of packets are left out: they have no bytes of a frame", done.stderr)
 
     def test_filters_choose_among_reports(self):
-        _, packets = read(export(self.out, "filtered", "--event-id", "170", "--packets", "all"))
+        _, packets = read(export(self.out, "filtered", "--event", "170", "--packets", "all"))
         self.assertEqual([packet["time"] for packet in packets], [3])
-        done = run("export", self.out, "--format", "pcapng", "-o", os.path.join(support.SCRATCH, "none.pcapng"), "--pid", "1", expected=5)
+        done = run("export", self.out, "--format", "pcapng", "-o", os.path.join(FILES, "none.pcapng"), "--pid", "1", expected=5)
         self.assertIn("no event passes the filters", done.stderr)
 
     def test_fragments_of_ndis_are_joined(self):
@@ -280,7 +294,7 @@ class Events(unittest.TestCase):
 
     def test_without_payloads_there_are_no_packets(self):
         out = convert("export-no-payloads", support.EXAMPLE)
-        path = os.path.join(support.SCRATCH, "refused.pcapng")
+        path = os.path.join(FILES, "refused.pcapng")
         done = run("export", out, "--format", "pcapng", "--packets", "events", "-o", path, expected=2)
         self.assertIn("--raw always", done.stderr)
         self.assertFalse(os.path.exists(path))

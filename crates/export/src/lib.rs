@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! request ──► opened ──► profile (amounts ──► weights, records, code) ──► folded, speedscope, pprof, firefox ──► output
+//!                    └──► sorted ──► pcapng ──► output
 //! ```
 //!
 //! An export reads a published trace and nothing else: it decodes no event. It goes through the tables batch by batch, holds what it

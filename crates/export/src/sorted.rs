@@ -189,8 +189,7 @@ mod tests {
     fn records_are_longer_and_shorter_than_what_is_read_at_a_time() {
         let long: Vec<Vec<u8>> = (0..9u8).map(|n| vec![n; 100_000 * usize::from(n) + 1]).collect();
         let order = [8u8, 0, 3, 7, 1, 2, 4, 6, 5];
-        let records: Vec<(i64, &[u8])> =
-            order.into_iter().map(|n| (i64::from(n), &long[usize::from(n)][..])).collect();
+        let records: Vec<(i64, &[u8])> = order.into_iter().map(|n| (i64::from(n), &long[usize::from(n)][..])).collect();
         assert_eq!(sorted(&records), long);
     }
 
