@@ -139,20 +139,16 @@ impl Capture<'_, '_> {
 
     /// What there is to say of a drop.
     fn dropped(&self, machine: i64, drop: Drop) -> String {
-        let mut text = match drop_reason_name(drop.reason) {
-            Some(name) => format!("dropped: {name} ({})", drop.reason),
-            None => format!("dropped: reason {}", drop.reason),
+        let reason = match drop_reason_name(drop.reason) {
+            Some(name) => format!("{name} ({})", drop.reason),
+            None => format!("reason {}", drop.reason),
         };
-        if let Some(location) = drop.location {
-            text += &format!(", location {location:#x}");
-        }
-        if let Some(component) = drop.component {
-            text += &format!(", by component {component}");
-            if let Some(name) = self.components.name(machine, component) {
-                text += &format!(" ({name})");
-            }
-        }
-        text
+        let location = drop.location.map(|location| format!(", location {location:#x}")).unwrap_or_default();
+        let component = drop.component.map_or_else(String::new, |component| {
+            let name = self.components.name(machine, component).map(|name| format!(" ({name})")).unwrap_or_default();
+            format!(", by component {component}{name}")
+        });
+        format!("dropped: {reason}{location}{component}")
     }
 }
 
