@@ -15,6 +15,10 @@ pub enum Format {
     Firefox,
     /// A capture of packets.
     Pcapng,
+    /// A timeline of all events as CSV.
+    Timeline,
+    /// A timeline of all events, a JSON object a line.
+    TimelineJsonl,
 }
 
 words! {
@@ -24,6 +28,8 @@ words! {
         Pprof = "pprof": "a profile for pprof and what reads its files",
         Firefox = "firefox": "samples, waits and other events of a process, for profiler.firefox.com",
         Pcapng = "pcapng": "packets of pktmon and of netsh trace or ndiscap, for Wireshark; or any events",
+        Timeline = "timeline": "a line of CSV for each event, for Timesketch",
+        TimelineJsonl = "timeline-jsonl": "a JSON object for each event, for Timesketch",
     }
 }
 
@@ -31,7 +37,7 @@ impl Format {
     /// Whether people can read it: what they cannot is not written to a terminal.
     pub fn is_text(self) -> bool {
         match self {
-            Format::Folded | Format::Speedscope | Format::Firefox => true,
+            Format::Folded | Format::Speedscope | Format::Firefox | Format::Timeline | Format::TimelineJsonl => true,
             Format::Pprof | Format::Pcapng => false,
         }
     }
@@ -46,6 +52,7 @@ impl Format {
             Format::Pcapng => {
                 "packets are recorded by pktmon, and by netsh trace with capture=yes; --packets events writes events of any kind"
             }
+            Format::Timeline | Format::TimelineJsonl => "`etl2parquet inspect` lists what the trace has",
             Format::Firefox => {
                 "it shows samples, context switches, pauses and exceptions of .NET, disk, files, network and modules that are loaded; \
                  `etl2parquet inspect` lists what the trace has"

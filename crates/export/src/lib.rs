@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! request ──► opened ──► profile (amounts ──► weights, records, code) ──► folded, speedscope, pprof, firefox ──► output
-//!                    └──► sorted ──► pcapng ──► output
+//!                    └──► sorted ──► pcapng, timeline ──► output
 //! ```
 //!
 //! An export reads a published trace and nothing else: it decodes no event. It goes through the tables batch by batch, holds what it
@@ -22,6 +22,7 @@ mod profile;
 mod request;
 mod sorted;
 mod speedscope;
+mod timeline;
 mod write;
 
 pub use exported::Exported;

@@ -174,7 +174,12 @@ mod tests {
         let mut sorted = Sorted::begin().unwrap();
         records.iter().for_each(|(seq, record)| sorted.add(*seq, record).unwrap());
         let mut found = Vec::new();
-        sorted.each(&NoProgress, |record| Ok(found.push(record.to_vec()))).unwrap();
+        sorted
+            .each(&NoProgress, |record| {
+                found.push(record.to_vec());
+                Ok(())
+            })
+            .unwrap();
         found
     }
 

@@ -16,6 +16,7 @@ use crate::pcapng::pcapng;
 use crate::pprof::pprof;
 use crate::request::Request;
 use crate::speedscope::speedscope;
+use crate::timeline::{Form, timeline};
 
 /// Writes a published trace in another format.
 ///
@@ -35,6 +36,8 @@ pub fn export(
         Format::Folded => folded(&opened, request.of, &mut output),
         Format::Speedscope => speedscope(&opened, request.of, &mut output),
         Format::Pprof => pprof(&opened, request.of, &mut output),
+        Format::Timeline => timeline(&opened, &request.filter, Form::Csv, &mut output),
+        Format::TimelineJsonl => timeline(&opened, &request.filter, Form::Json, &mut output),
         Format::Pcapng => pcapng(&opened, request.packets, &mut output),
         Format::Firefox => firefox(&opened, &request.filter, &mut output),
     }?;

@@ -114,13 +114,14 @@ pub(super) fn events(opened: &Opened<'_>, output: &mut Output<'_>) -> Result<Exp
         })?;
         failed?;
     }
-    output.put(&section(&application(), &format!("events of the trace {}", opened.name())))?;
     let whole = Interface { name: "Event Tracing for Windows".to_owned(), ..Interface::default() };
-    output.put(&interface(LinkType::Etw, &whole))?;
+    let mut head = section(&application(), &format!("events of the trace {}", opened.name()));
+    head.extend(interface(LinkType::Etw, &whole));
     sorted.each(opened.source.progress(), |record| {
         let mut fields = Reading(record);
         let (time, bytes) = (fields.number().unwrap_or_default(), fields.bytes().unwrap_or_default());
         exported.events = exported.events.saturating_add(1);
+        output.put(&std::mem::take(&mut head))?;
         output.put(&packet(&Packet { time, bytes, ..Packet::default() }))
     })?;
     Ok(exported)

@@ -28,9 +28,9 @@ pub(super) fn packets(opened: &Opened<'_>, is_once: bool, output: &mut Output<'_
     let mut exported = Exported::default();
     let components = Components::read(opened, &mut exported)?;
     let sorted = reports(opened, &mut exported)?;
-    output.put(&section(&application(), &format!("packets of the trace {}", opened.name())))?;
     let mut capture = Capture {
         components: &components,
+        section: section(&application(), &format!("packets of the trace {}", opened.name())),
         is_once,
         seen: Seen::default(),
         interfaces: HashMap::new(),
@@ -60,6 +60,8 @@ pub(super) fn application() -> String {
 /// A file that is being written.
 struct Capture<'a, 'o> {
     components: &'a Components,
+    /// The block that begins the file: it comes with the first interface, so that nothing is written of a trace without packets.
+    section: Vec<u8>,
     is_once: bool,
     seen: Seen,
     /// The numbers of interfaces.
@@ -132,6 +134,7 @@ impl Capture<'_, '_> {
             return Ok(None);
         }
         let number = u32::try_from(self.interfaces.len()).unwrap_or(u32::MAX);
+        self.output.put(&std::mem::take(&mut self.section))?;
         self.output.put(&interface(report.link, &key.2))?;
         self.interfaces.insert(key, number);
         Ok(Some(number))
