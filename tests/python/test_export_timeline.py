@@ -46,7 +46,7 @@ def rows_of(text):
 def events(out, select, where="TRUE"):
     with contextlib.closing(duckdb.connect()) as connection:
         return connection.execute(f"""
-            SELECT {select} FROM read_parquet('{out}/trace=*/events/**/*.parquet', union_by_name = true, filename = true)
+            SELECT {select} FROM read_parquet('{out}/trace=*/events/**/*.parquet', union_by_name = true, filename = 'of_file')
             WHERE {where} ORDER BY seq""").fetchall()
 
 
@@ -69,7 +69,7 @@ class Timeline(unittest.TestCase):
         self.assertEqual(list(rows[0])[:3], DEMANDED)
         self.assertEqual(len(rows), text.count("\n") - 1, "an event is a line")
         select = """seq, timestamp_ns, event_name, event_id, process_name, process_id, thread_id, cpu,
-            regexp_extract(filename, 'events/([^/]+)/', 1)"""
+            regexp_extract(of_file, 'events/([^/]+)/', 1)"""
         expected = [tuple(None if cell is None else str(cell) for cell in row) for row in events(out, select)]
         found = [
             (
@@ -116,7 +116,7 @@ class Timeline(unittest.TestCase):
 
     def test_filters_are_those_of_convert(self):
         seqs = [row["seq"] for row in rows_of(lines(EXAMPLE, "--provider", "Kernel-*"))]
-        expected = events(EXAMPLE, "seq", "regexp_extract(filename, 'events/([^/]+)/', 1) LIKE 'Kernel-%'")
+        expected = events(EXAMPLE, "seq", "regexp_extract(of_file, 'events/([^/]+)/', 1) LIKE 'Kernel-%'")
         self.assertEqual(seqs, [str(seq) for (seq,) in expected])
         self.assertTrue(seqs)
         process = events(EXAMPLE, "process_id", "process_id > 0")[0][0]
