@@ -74,7 +74,7 @@ def report(source: Trace | Path, page: Path | None = None, **options: Unpack[Con
 
 
 #: What :func:`export` writes.
-ExportFormat = Literal["folded", "speedscope", "pprof", "firefox", "pcapng", "timeline", "timeline-jsonl"]
+ExportFormat = Literal["folded", "speedscope", "pprof", "firefox", "pcapng", "timeline", "timeline-jsonl", "perfetto"]
 
 
 def export(

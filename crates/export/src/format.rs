@@ -19,6 +19,8 @@ pub enum Format {
     Timeline,
     /// A timeline of all events, a JSON object a line.
     TimelineJsonl,
+    /// A trace of Perfetto.
+    Perfetto,
 }
 
 words! {
@@ -30,6 +32,7 @@ words! {
         Pcapng = "pcapng": "packets of pktmon and of netsh trace or ndiscap, for Wireshark; or any events",
         Timeline = "timeline": "a line of CSV for each event, for Timesketch",
         TimelineJsonl = "timeline-jsonl": "a JSON object for each event, for Timesketch",
+        Perfetto = "perfetto": "processors, samples, pauses, disk and network, for ui.perfetto.dev",
     }
 }
 
@@ -38,7 +41,7 @@ impl Format {
     pub fn is_text(self) -> bool {
         match self {
             Format::Folded | Format::Speedscope | Format::Firefox | Format::Timeline | Format::TimelineJsonl => true,
-            Format::Pprof | Format::Pcapng => false,
+            Format::Pprof | Format::Pcapng | Format::Perfetto => false,
         }
     }
 
@@ -53,6 +56,9 @@ impl Format {
                 "packets are recorded by pktmon, and by netsh trace with capture=yes; --packets events writes events of any kind"
             }
             Format::Timeline | Format::TimelineJsonl => "`etl2parquet inspect` lists what the trace has",
+            Format::Perfetto => {
+                "it shows context switches, samples, pauses of .NET, disk and network; `etl2parquet inspect` lists what the trace has"
+            }
             Format::Firefox => {
                 "it shows samples, context switches, pauses and exceptions of .NET, disk, files, network and modules that are loaded; \
                  `etl2parquet inspect` lists what the trace has"

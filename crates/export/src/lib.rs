@@ -1,7 +1,7 @@
 //! Published traces, written in the formats of the viewers that people have.
 //!
 //! ```text
-//! request ──► opened ──► profile (amounts ──► weights, records, code) ──► folded, speedscope, pprof, firefox ──► output
+//! request ──► opened ──► profile (amounts ──► weights, records, code) ──► folded, speedscope, pprof, firefox, perfetto ──► output
 //!                    └──► sorted ──► pcapng, timeline ──► output
 //! ```
 //!
@@ -17,8 +17,10 @@ mod format;
 mod opened;
 mod output;
 mod pcapng;
+mod perfetto;
 mod pprof;
 mod profile;
+mod protobuf;
 mod request;
 mod sorted;
 mod speedscope;

@@ -13,6 +13,7 @@ use crate::format::Format;
 use crate::opened::Opened;
 use crate::output::Output;
 use crate::pcapng::pcapng;
+use crate::perfetto::perfetto;
 use crate::pprof::pprof;
 use crate::request::Request;
 use crate::speedscope::speedscope;
@@ -38,6 +39,7 @@ pub fn export(
         Format::Pprof => pprof(&opened, request.of, &mut output),
         Format::Timeline => timeline(&opened, &request.filter, Form::Csv, &mut output),
         Format::TimelineJsonl => timeline(&opened, &request.filter, Form::Json, &mut output),
+        Format::Perfetto => perfetto(&opened, &mut output),
         Format::Pcapng => pcapng(&opened, request.packets, &mut output),
         Format::Firefox => firefox(&opened, &request.filter, &mut output),
     }?;

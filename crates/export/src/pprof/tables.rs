@@ -7,9 +7,9 @@ use std::io::Write;
 
 use base::error::Result;
 
-use super::message::Message;
 use crate::output::failure;
 use crate::profile::{Call, Code, build_id};
+use crate::protobuf::Message;
 
 /// Fields of `Profile`.
 const MAPPING: u64 = 3;

@@ -5,12 +5,12 @@ use base::progress::stop_if_cancelled;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::message::Message;
 use super::tables::Tables;
 use crate::exported::Exported;
 use crate::opened::Opened;
 use crate::output::{Output, failure};
 use crate::profile::{Code, Place, Weight, Weights, amounts, interval};
+use crate::protobuf::Message;
 use crate::request::Of;
 
 /// Fields of `Profile`.

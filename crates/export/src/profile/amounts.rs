@@ -24,6 +24,8 @@ pub(crate) struct Amount<'b> {
     pub(crate) process_name: Option<&'b str>,
     /// The thread that ran or waited.
     pub(crate) thread: Option<i64>,
+    /// The processor, of a sample.
+    pub(crate) cpu: Option<i64>,
     /// The instruction that was next, of a sample.
     pub(crate) address: Option<i64>,
     /// 1 for a sample; of a wait its nanoseconds.
@@ -40,6 +42,7 @@ read_columns! {
         process: Option<i64> = "process_id",
         process_name: Option<&'b str> = "process_name",
         thread: Option<i64> = "ThreadId",
+        cpu: Option<i64> = "cpu",
         address: Option<i64> = "InstructionPointer",
         input: Option<i64> = "input",
         stack_id: Option<i64> = "stack_id",
@@ -81,6 +84,7 @@ fn samples(opened: &Opened<'_>, mut each: impl for<'b> FnMut(Amount<'b>)) -> Res
             process: event.process,
             process_name: event.process_name,
             thread: event.thread,
+            cpu: event.cpu,
             address: event.address,
             worth: 1,
             stack: EventStack::of(event.stack_id, event.stack),
@@ -100,6 +104,7 @@ fn waits(opened: &Opened<'_>, mut each: impl for<'b> FnMut(Amount<'b>)) -> Resul
                 process: span.process,
                 process_name: span.process_name,
                 thread: Some(span.thread),
+                cpu: None,
                 address: None,
                 worth: span.length,
                 stack: span.stack,

@@ -2,7 +2,7 @@
 
 /// A message that is being written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Message(Vec<u8>);
+pub(crate) struct Message(Vec<u8>);
 
 /// Wire types: a number of variable length, bytes behind their length.
 const VARINT: u64 = 0;
@@ -10,7 +10,7 @@ const BYTES: u64 = 2;
 
 impl Message {
     /// Adds a number; 0 is what a field has that is not there.
-    pub(super) fn number(mut self, field: u64, value: u64) -> Message {
+    pub(crate) fn number(mut self, field: u64, value: u64) -> Message {
         if value != 0 {
             self.varint(field << 3 | VARINT);
             self.varint(value);
@@ -18,20 +18,32 @@ impl Message {
         self
     }
 
+    /// Adds a number, also one that is 0: of a field that may be absent.
+    pub(crate) fn value(mut self, field: u64, value: u64) -> Message {
+        self.varint(field << 3 | VARINT);
+        self.varint(value);
+        self
+    }
+
+    /// Adds a number of a signed field (`sint32`, `sint64`).
+    pub(crate) fn signed(self, field: u64, value: i64) -> Message {
+        self.value(field, ((value << 1) ^ (value >> 63)).cast_unsigned())
+    }
+
     /// Adds a list of numbers, packed.
-    pub(super) fn numbers(self, field: u64, values: impl IntoIterator<Item = u64>) -> Message {
+    pub(crate) fn numbers(self, field: u64, values: impl IntoIterator<Item = u64>) -> Message {
         let mut packed = Message::default();
         values.into_iter().for_each(|value| packed.varint(value));
         self.bytes(field, &packed.0)
     }
 
     /// Adds a message.
-    pub(super) fn message(self, field: u64, message: &Message) -> Message {
+    pub(crate) fn message(self, field: u64, message: &Message) -> Message {
         self.bytes(field, &message.0)
     }
 
     /// Adds bytes, or the bytes of a text.
-    pub(super) fn bytes(mut self, field: u64, bytes: &[u8]) -> Message {
+    pub(crate) fn bytes(mut self, field: u64, bytes: &[u8]) -> Message {
         self.varint(field << 3 | BYTES);
         self.varint(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         self.0.extend_from_slice(bytes);
@@ -39,7 +51,7 @@ impl Message {
     }
 
     /// Its bytes.
-    pub(super) fn as_bytes(&self) -> &[u8] {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
@@ -63,6 +75,8 @@ mod tests {
         let t = |message: Message, expected: &[u8]| assert_eq!(message.as_bytes(), expected);
         t(Message::default().number(1, 150), &[0x08, 0x96, 0x01]);
         t(Message::default().number(1, 0), &[]);
+        t(Message::default().value(1, 0), &[0x08, 0x00]);
+        t(Message::default().signed(1, -1).signed(1, 1).signed(1, -2), &[0x08, 0x01, 0x08, 0x02, 0x08, 0x03]);
         t(Message::default().bytes(2, b"testing"), &[0x12, 0x07, 0x74, 0x65, 0x73, 0x74, 0x69, 0x6e, 0x67]);
         t(Message::default().message(3, &Message::default().number(1, 150)), &[0x1a, 0x03, 0x08, 0x96, 0x01]);
         t(Message::default().numbers(6, [3, 270, 86942]), &[0x32, 0x06, 0x03, 0x8e, 0x02, 0x9e, 0xa7, 0x05]);
