@@ -83,6 +83,8 @@ def export(
     out: Path,
     *,
     of: Literal["samples", "waits"] = "samples",
+    packets: Literal["once", "all", "events"] = "once",
+    fields: Literal["event", "ecs", "ocsf"] = "event",
     start: Time | None = None,
     end: Time | None = None,
     **filters: Unpack[RowOptions],
@@ -98,12 +100,13 @@ def export(
     []
     """
     given = arguments({"start": start, "end": end, **filters})
-    traces, folder = _converted(source, {})
+    # Packets of any events are made of their payloads, as they were recorded.
+    traces, folder = _converted(source, {}, {"raw": "always"} if packets == "events" else {})
     try:
         found = [traces] if folder is None else glob.glob(os.path.join(glob.escape(folder.name), "trace=*"))
         if len(found) != 1:
             raise UsageError(f"expected one trace, found {len(found)}")
-        events, warnings = _native.export_trace(found[0], (format, of), out, given, None)
+        events, warnings = _native.export_trace(found[0], (format, of, packets, fields), out, given, None)
     finally:
         if folder is not None:
             folder.cleanup()
@@ -123,8 +126,13 @@ def _connected(source: Source, query: str | None, single_events: bool, options: 
     return connection
 
 
-def _converted(source: Source, options: ConvertOptions) -> tuple[Path, tempfile.TemporaryDirectory[str] | None]:
-    """Where the converted traces are, and the temporary folder that they were converted into, if they were."""
+def _converted(
+    source: Source, options: ConvertOptions, needed: ConvertOptions = {}
+) -> tuple[Path, tempfile.TemporaryDirectory[str] | None]:
+    """Where the converted traces are, and the temporary folder that they were converted into, if they were.
+
+    What is ``needed`` decides about a trace that is not converted, before the caller's options.
+    """
     path: Path
     if isinstance(source, Trace):
         path, options = source.folder or source._path, {**source._options, **options}  # type: ignore[typeddict-item]
@@ -136,7 +144,7 @@ def _converted(source: Source, options: ConvertOptions) -> tuple[Path, tempfile.
         return path, None
     folder = tempfile.TemporaryDirectory(prefix="etl2parquet-")
     try:
-        convert(path, folder.name, **options)
+        convert(path, folder.name, **{**options, **needed})  # type: ignore[typeddict-item]
     except BaseException:
         folder.cleanup()
         raise

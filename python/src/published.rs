@@ -10,7 +10,7 @@ use batch::keywords::{self, Arguments};
 use columnar::output::whole_file::WholeFile;
 use conversion::convert::JobProgress as _;
 use conversion::views::{Dialect, Extent};
-use export::{Format, Of, Request};
+use export::{Fields, Format, Of, Packets, Request};
 use published::describe::{LIMIT_BYTES, within};
 use published::report::comparison::{By, TraceAmounts, amounts_of, compared};
 use published::report::{facts, page};
@@ -111,14 +111,19 @@ pub(crate) fn compare(
 pub(crate) fn export_trace(
     py: Python<'_>,
     trace: PathBuf,
-    what: (String, String),
+    what: (String, String, String, String),
     out: PathBuf,
     arguments: Arguments,
     told: Option<Py<PyAny>>,
 ) -> PyResult<(u64, Vec<String>)> {
     let exported = wait(py, told, |state| {
-        let (format, of) = (of_word::<Format>(&what.0)?, of_word::<Of>(&what.1)?);
-        let request = Request { of, filter: keywords::of_rows(arguments)?, ..Request::new(format) };
+        let request = Request {
+            format: of_word::<Format>(&what.0)?,
+            of: of_word::<Of>(&what.1)?,
+            packets: of_word::<Packets>(&what.2)?,
+            fields: of_word::<Fields>(&what.3)?,
+            filter: keywords::of_rows(arguments)?,
+        };
         let failure =
             |cause| Error::new(ErrorKind::Output, "the file cannot be written").in_file(&out).caused_by(cause);
         let mut file = WholeFile::begin(&out, &state.cleanup()).map_err(failure)?;

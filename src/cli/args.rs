@@ -10,7 +10,7 @@ use batch::options::parse_run_id;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use export::{Format, Of, Packets};
+use export::{Fields, Format, Of, Packets};
 use published::report::comparison::By;
 
 use super::choices::{ColorMode, LogFormat, words};
@@ -436,6 +436,9 @@ pub(super) struct ExportArgs {
     /// What a packet capture has
     #[arg(long, value_name = "WHAT", value_parser = words::<Packets>(), default_value = Packets::default().word())]
     pub packets: Packets,
+    /// What a line of a timeline has
+    #[arg(long, value_name = "WHAT", value_parser = words::<Fields>(), default_value = Fields::default().word())]
+    pub fields: Fields,
     #[command(flatten)]
     pub schemas: SchemaArgs,
     #[command(flatten)]
@@ -514,7 +517,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 302);
+        assert_eq!(options, 303);
     }
 
     /// Each option of each command with its words and default: its name is also the key of `--config`, and with

@@ -73,8 +73,8 @@ fn written(args: &ExportArgs, run: &Run) -> Result<Exported> {
 
 /// Writes a published trace to where it is asked for: a file is there whole or not at all.
 fn write(args: &ExportArgs, trace: &PublishedTrace, run: &Run) -> Result<Exported> {
-    let request =
-        Request { format: args.format, of: args.of, packets: args.packets, filter: args.events.options.filter.clone() };
+    let ExportArgs { format, of, packets, fields, .. } = *args;
+    let request = Request { format, of, packets, fields, filter: args.events.options.filter.clone() };
     let export = |writer: &mut dyn Write| {
         run.job("export", |progress: &dyn JobProgress| {
             progress.stage(Stage::Publish);

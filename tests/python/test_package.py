@@ -75,6 +75,20 @@ class Types(unittest.TestCase):
         with self.assertRaisesRegex(etl2parquet.UsageError, "did you mean row_group_rows"):
             etl2parquet.convert(support.EXAMPLE, "/nowhere", row_group_row=5)
 
+    def test_every_option_of_export_alone_is_a_keyword_with_its_words(self):
+        hints = typing.get_type_hints(etl2parquet.export)
+        own = {"format", "of", "packets", "fields"}
+        rows = {name for call, name, *_ in _native.all_options() if call == "rows"} | {"start", "end"}
+        of_conversion = {name for call, name, *_ in _native.all_options() if call == "convert"}
+        options = {option.replace("-", "_") for option in long_options("export") - OF_A_TERMINAL}
+        named = {"from": "start", "to": "end"}
+        options = {named.get(option, option) for option in options}
+        self.assertEqual(options - of_conversion - rows - {"progress"}, own)
+        text = support.run("export", "--help").stdout
+        for option in sorted(own):
+            listed = re.search(rf"--{option} <.*?Possible values:\n(.*?)\n\s*\n", text, re.DOTALL)[1]
+            self.assertEqual(re.findall(r"^\s+- ([a-z-]+):", listed, re.MULTILINE), list(typing.get_args(hints[option])), option)
+
     def test_the_types_hold(self):
         done = subprocess.run(
             [support.python(), "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", os.devnull, "--config-file", os.path.join(support.REPOSITORY, "python", "pyproject.toml"), PACKAGE],
@@ -615,6 +629,17 @@ class Questions(unittest.TestCase):
         self.assertEqual(etl2parquet.report(folder, page), expected)
         with open(page, encoding="utf-8", newline="") as file:
             self.assertEqual(file.read(), expected)
+
+    def test_an_export_is_that_of_the_command(self):
+        folder = support.temporary_folder("exported")
+        for options in ({"format": "pcapng", "packets": "events"}, {"format": "timeline-jsonl", "fields": "ecs"}, {"format": "timeline", "fields": "ocsf"}):
+            file, other = os.path.join(folder, "library"), os.path.join(folder, "command")
+            etl2parquet.export(support.EXAMPLE, out=file, **options)
+            words = [word for name, value in options.items() for word in (f"--{name}", value)]
+            done = support.run("export", support.EXAMPLE, *words, "-o", other, "-q")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(file, "rb") as one, open(other, "rb") as two:
+                self.assertEqual(one.read(), two.read(), options)
 
     def test_what_was_converted_for_a_question_goes(self):
         temporary = support.temporary_folder("temporary")

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! request ──► opened ──► profile (amounts ──► weights, records, code) ──► folded, speedscope, pprof, firefox, perfetto ──► output
-//!                    └──► sorted ──► pcapng, timeline ──► output
+//!                    └──► sorted, standards ──► pcapng, timeline ──► output
 //! ```
 //!
 //! An export reads a published trace and nothing else: it decodes no event. It goes through the tables batch by batch, holds what it
@@ -24,10 +24,11 @@ mod protobuf;
 mod request;
 mod sorted;
 mod speedscope;
+mod standards;
 mod timeline;
 mod write;
 
 pub use exported::Exported;
 pub use format::Format;
-pub use request::{Of, Packets, Request};
+pub use request::{Fields, Of, Packets, Request};
 pub use write::export;

@@ -14,6 +14,8 @@ pub struct Request {
     pub of: Of,
     /// What a packet capture has; of other formats without a meaning.
     pub packets: Packets,
+    /// What a line of a timeline has; of other formats without a meaning.
+    pub fields: Fields,
     /// Which events.
     pub filter: Filter,
 }
@@ -55,9 +57,30 @@ words! {
     }
 }
 
+/// What a line of a timeline has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fields {
+    /// The columns that all events have, and a message.
+    #[default]
+    Event,
+    /// Fields of the Elastic Common Schema.
+    Ecs,
+    /// Attributes of the Open Cybersecurity Schema Framework.
+    Ocsf,
+}
+
+words! {
+    Fields {
+        Event = "event": "a message, and the columns that all events have",
+        Ecs = "ecs": "those of the Elastic Common Schema, of the events that it names",
+        Ocsf = "ocsf": "those of the Open Cybersecurity Schema Framework, of the events that it names",
+    }
+}
+
 impl Request {
     /// Samples, or packets, of all events in a format.
     pub fn new(format: Format) -> Request {
-        Request { format, of: Of::default(), packets: Packets::default(), filter: Filter::default() }
+        let (of, packets, fields) = (Of::default(), Packets::default(), Fields::default());
+        Request { format, of, packets, fields, filter: Filter::default() }
     }
 }

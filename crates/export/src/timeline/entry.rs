@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use base::calendar::rfc3339;
 use conversion::read_columns;
 
+use super::message::Has;
+
 /// What the time of a line is, in the words of Plaso, whose timelines Timesketch shows beside these.
-const TIME_DESCRIPTION: &str = "Event Time";
+pub(super) const TIME_DESCRIPTION: &str = "Event Time";
 
 /// The fields of a line: first those that Timesketch demands, with its names.
 pub(super) const FIELDS: [&str; 17] = [
@@ -49,6 +51,13 @@ read_columns! {
     }
 }
 
+impl<'b> EventRow<'b> {
+    /// What its message is made of.
+    pub(super) fn has(&self) -> Has<'b> {
+        Has { message: self.rendered.or(self.wpp), name: self.name, id: self.id }
+    }
+}
+
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value<'a> {
@@ -69,6 +78,13 @@ pub(super) struct Of<'a> {
     pub(super) dataset: &'a str,
     /// The name of the provider.
     pub(super) provider: Option<&'a str>,
+}
+
+impl<'a> Of<'a> {
+    /// The folder of the dataset, without that of an event in it.
+    pub(super) fn folder(self) -> &'a str {
+        self.dataset.split('/').next().unwrap_or(self.dataset)
+    }
 }
 
 /// The values of all fields of an event, in their order.

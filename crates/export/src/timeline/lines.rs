@@ -2,7 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::entry::{FIELDS, Value};
+use super::entry::{FIELDS, TIME_DESCRIPTION, Value};
+use crate::standards::Document;
+
+/// How many of the fields Timesketch demands.
+const DEMANDED: usize = 3;
+/// Fields of standards that have the time of an event as text.
+const TIMES: [&str; 2] = ["@timestamp", "time_dt"];
 
 /// How a line is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +28,41 @@ impl Form {
         }
     }
 
+    /// What stands in front of all lines with documents of a standard: in CSV behind the fields that Timesketch demands.
+    pub(super) fn head_of(self, fields: &[&str]) -> String {
+        match self {
+            Form::Csv => {
+                let own = fields.iter().copied().filter(|field| *field != FIELDS[0]);
+                FIELDS[..DEMANDED].iter().copied().chain(own).collect::<Vec<_>>().join(",") + "\n"
+            }
+            Form::Json => String::new(),
+        }
+    }
+
+    /// The line of a document with these fields: a JSON object has it as it is, CSV has a value for each of them, lists as JSON.
+    pub(super) fn line_of(self, document: Document, fields: &[&str]) -> String {
+        let mut line = String::new();
+        match self {
+            Form::Csv => {
+                let mut values = vec![text_of(&document, FIELDS[0])];
+                values.push(
+                    fields
+                        .iter()
+                        .find(|field| TIMES.contains(field))
+                        .map_or(Value::Unknown, |field| text_of(&document, field)),
+                );
+                values.push(Value::Text(TIME_DESCRIPTION.into()));
+                values
+                    .extend(fields.iter().filter(|field| **field != FIELDS[0]).map(|field| text_of(&document, field)));
+                csv(&values, &mut line);
+            }
+            // Writing to a string cannot fail.
+            Form::Json => _ = write!(line, "{}", document.object()),
+        }
+        line.push('\n');
+        line
+    }
+
     /// The line of an event.
     pub(super) fn line(self, values: &[Value<'_>]) -> String {
         let mut line = String::new();
@@ -31,6 +72,15 @@ impl Form {
         }
         line.push('\n');
         line
+    }
+}
+
+/// The value of a field of a document, owned: a text as it is, all else as JSON.
+fn text_of(document: &Document, field: &str) -> Value<'static> {
+    match document.get(field) {
+        None => Value::Unknown,
+        Some(serde_json::Value::String(text)) => Value::Text(text.clone().into()),
+        Some(other) => Value::Text(other.to_string().into()),
     }
 }
 

@@ -5,7 +5,6 @@ use std::fmt::{self, Write as _};
 use arrow_array::{Array as _, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 
-use super::entry::EventRow;
 use crate::cut::cut;
 
 /// Bytes of a message.
@@ -14,6 +13,17 @@ const MOST: usize = 4096;
 const LAST_COMMON: &str = "recovered";
 /// How values are written; one that cannot be is left out.
 const OPTIONS: FormatOptions<'static> = FormatOptions::new();
+
+/// What a row says of itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Has<'a> {
+    /// Its message: that which is rendered, or that of WPP.
+    pub(super) message: Option<&'a str>,
+    /// The name of its event.
+    pub(super) name: Option<&'a str>,
+    /// The number of its event.
+    pub(super) id: Option<i64>,
+}
 
 /// The columns of the payloads of a batch.
 pub(super) struct Payloads<'a> {
@@ -33,13 +43,13 @@ impl<'a> Payloads<'a> {
         Payloads { columns: columns.collect(), batch }
     }
 
-    /// The message of a row: that which is rendered, that of WPP, or `event_name: field=value …`, in the order of the columns.
-    pub(super) fn message(&self, row: &EventRow<'_>, number: usize) -> String {
-        if let Some(message) = row.rendered.or(row.wpp).filter(|message| !message.is_empty()) {
+    /// The message of a row: that which it has already, or `event_name: field=value …`, in the order of the columns.
+    pub(super) fn message(&self, has: Has<'_>, number: usize) -> String {
+        if let Some(message) = has.message.filter(|message| !message.is_empty()) {
             return cut(message, MOST).to_owned();
         }
         let mut text = Short(String::new());
-        let name = row.name.map(str::to_owned).or(row.id.map(|id| format!("event {id}")));
+        let name = has.name.map(str::to_owned).or(has.id.map(|id| format!("event {id}")));
         let mut is_full = text.write_str(name.as_deref().unwrap_or("event")).is_err();
         let mut between = ": ";
         for (name, column, at) in &self.columns {
@@ -76,13 +86,14 @@ mod tests {
     use conversion::sidecar::read::ReadRow as _;
 
     use super::*;
+    use crate::timeline::entry::EventRow;
 
     fn messages(columns: Vec<(&str, ArrayRef)>) -> Vec<String> {
         let columns = columns.into_iter().map(|(name, column)| (name, column, true));
         let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
         let payloads = Payloads::of(&batch);
         let mut found = Vec::new();
-        EventRow::read(&batch, |row| found.push(payloads.message(&row, found.len()))).unwrap();
+        EventRow::read(&batch, |row| found.push(payloads.message(row.has(), found.len()))).unwrap();
         found
     }
 
