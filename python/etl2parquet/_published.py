@@ -67,8 +67,18 @@ class ModuleSymbols:
 
 
 @dataclass(frozen=True)
+class FrameTable:
+    """A table of the frames of a trace beside it; ``is_new`` is false where it was there with the same bytes."""
+
+    trace: str
+    path: str
+    rows: int
+    is_new: bool
+
+
+@dataclass(frozen=True)
 class Symbols:
-    """What was found of the symbols of a folder that holds traces: counts of frames, and its modules."""
+    """What was found of the symbols of a folder that holds traces: counts of frames, its modules, and the tables of frames."""
 
     folder: str
     modules: tuple[ModuleSymbols, ...]
@@ -78,13 +88,20 @@ class Symbols:
     named: int
     unknown: int
     left_out: int
+    frame_tables: tuple[FrameTable, ...]
 
 
 def symbols(
-    outputs: Path | Iterable[Path], *, symbol_path: str | None = None, min_share: float = 0.0, lines: bool = False
+    outputs: Path | Iterable[Path],
+    *,
+    symbol_path: str | None = None,
+    min_share: float = 0.0,
+    lines: bool = False,
+    frames: bool = False,
 ) -> tuple[Symbols, ...]:
     """Finds the functions that the frames of converted traces lie in, in the folders of a symbol path; without one in those of
-    ``_NT_SYMBOL_PATH``. ``min_share`` is a part of all frames, from 0 to 1.
+    ``_NT_SYMBOL_PATH``. ``min_share`` is a part of all frames, from 0 to 1. With ``frames`` the frames of each trace are written beside it,
+    for programs that run no views.
 
     >>> import etl2parquet, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -93,8 +110,13 @@ def symbols(
     0
     """
     path = os.environ.get("_NT_SYMBOL_PATH", "") if symbol_path is None else symbol_path
-    found = json.loads(_native.symbols(inputs(outputs), path, min_share, lines, None))
-    return tuple(Symbols(**{**one, "modules": tuple(ModuleSymbols(**row) for row in one["modules"])}) for one in found)
+    found = json.loads(_native.symbols(inputs(outputs), path, min_share, lines, frames, None))
+
+    def rows(one: dict[str, Any]) -> dict[str, Any]:
+        tables = tuple(FrameTable(**table) for table in one["frame_tables"])
+        return {**one, "modules": tuple(ModuleSymbols(**row) for row in one["modules"]), "frame_tables": tables}
+
+    return tuple(Symbols(**rows(one)) for one in found)
 
 
 @dataclass(frozen=True)

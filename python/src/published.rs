@@ -40,12 +40,13 @@ pub(crate) fn symbols(
     symbol_path: &str,
     min_share: f64,
     with_lines: bool,
+    with_frames: bool,
     told: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     wait(py, told, |state| {
         let threads = default_threads();
         let path = published::symbols::symbol_path(symbol_path, memory_budget(None, threads), threads);
-        let asked = Asked { path: &path, min_share, with_lines };
+        let asked = Asked { path: &path, min_share, with_lines, with_frames };
         let traces = published(&outputs)?;
         json(&pool(threads)?.install(|| resolve(traces, &asked, state))?)
     })

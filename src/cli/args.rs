@@ -307,6 +307,10 @@ pub(super) struct SymbolsArgs {
     /// Source files, lines and inlined functions, too
     #[arg(long)]
     pub lines: bool,
+    /// Write the frames of each trace to OUT/symbols/frames/NAME.parquet, as the view frames has them, for programs
+    /// that run no views
+    #[arg(long)]
+    pub frames: bool,
     /// One JSON document on standard output: a list with an object for each folder that holds traces
     #[arg(long)]
     pub json: bool,

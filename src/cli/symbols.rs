@@ -38,7 +38,7 @@ pub(super) fn run(args: &SymbolsArgs) -> Result<u8> {
     if !path.servers().is_empty() {
         run.console.warning("servers of the symbol path are not asked: symbols are looked for in folders alone");
     }
-    let asked = Asked { path: &path, min_share: args.min_share, with_lines: args.lines };
+    let asked = Asked { path: &path, min_share: args.min_share, with_lines: args.lines, with_frames: args.frames };
     let traces = published(&args.outputs)?;
     let found = run.job("symbols", |progress| pool(run.threads)?.install(|| resolve(traces, &asked, progress)));
     let found = match found {
@@ -61,7 +61,7 @@ pub(super) fn run(args: &SymbolsArgs) -> Result<u8> {
 
 /// What was found of the symbols of a folder, and what was not.
 fn page(resolved: &Resolved, width: Width) -> String {
-    let Resolved { folder, modules, frames, in_modules, in_methods, named, unknown, left_out } = resolved;
+    let Resolved { folder, modules, frames, in_modules, in_methods, named, unknown, left_out, frame_tables } = resolved;
     let mut values = TextTable::of_values();
     let of_frames = |part: u64| format!("{} ({})", Count(part), share(part, *frames));
     values.value("folder", folder.display().to_string());
@@ -75,6 +75,11 @@ fn page(resolved: &Resolved, width: Width) -> String {
     }
     let found = modules.iter().filter(|module| module.is_found()).count() as u64;
     values.value("symbols", format!("of {} of {}", counted(found, "modules"), Count(modules.len() as u64)));
+    if !frame_tables.is_empty() {
+        let rows = frame_tables.iter().fold(0, |sum: u64, table| sum.saturating_add(table.rows));
+        let tables = counted(frame_tables.len() as u64, "tables");
+        values.value("frame tables", format!("{tables}, {}", counted(rows, "rows")));
+    }
     let missing: Vec<_> = modules.iter().filter(|module| !module.is_found()).collect();
     let mut text = values.render(width);
     if !missing.is_empty() {

@@ -28,7 +28,7 @@ PAGES = {
     "docs/report.md": (1, ["boot.html", "opened", "pages/index.html", "pages/monday.html", "pages/tuesday.html"]),
     "docs/schemas.md": (16, ["out/trace=trace", "decoded/trace=trace", "shop.lock", "out/schema.lock", "out/trace=c", "facts.json"]),
     "docs/sidecar.md": (1, ["out/trace=boot"]),
-    "docs/symbols.md": (1, ["out/symbols/modules.parquet", "missing.txt", "boot.html"]),
+    "docs/symbols.md": (2, ["out/symbols/modules.parquet", "missing.txt", "boot.html", "out/symbols/frames/boot.parquet"]),
     "docs/steps.md": (1, ["out/trace=boot"]),
     "docs/verify.md": (1, ["out/trace=boot", "run.json"]),
 }

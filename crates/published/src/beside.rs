@@ -1,7 +1,10 @@
-//! What lies beside published traces: symbols.
+//! What lies beside published traces: symbols, and the frames of their stacks.
 
 use columnar::output::Store;
+use columnar::output::manifest::CommitRecord;
+use columnar::output::sink::hex;
 use columnar::output::store::EntryKind;
+use sha2::{Digest, Sha256};
 
 /// The folder of symbols.
 pub(crate) const FOLDER: &str = "symbols";
@@ -11,6 +14,32 @@ pub(crate) const MODULES: &str = "modules.parquet";
 
 /// The folder of the tables of symbol files in it.
 pub(crate) const FILES: &str = "pdb";
+
+/// The folder of the tables of frames in it: of each trace one.
+pub(crate) const FRAMES: &str = "frames";
+
+/// What a table of frames says of the trace that it is of: its [`content`].
+pub(crate) const OF_CONTENT: &str = "etl2parquet.trace_content";
+/// How many bytes of a table of frames are rows, from its start on.
+pub(crate) const DATA_BYTES: &str = "etl2parquet.data_bytes";
+/// The SHA-256 of these.
+pub(crate) const DATA_SHA256: &str = "etl2parquet.data_sha256";
+
+/// The table of the frames of a trace by its name, below the folder of symbols.
+pub(crate) fn frames_of(trace: &str) -> String {
+    format!("{FRAMES}/{trace}.parquet")
+}
+
+/// What a trace is known by: the SHA-256 of the paths and hashes of its files. One that is converted again to the same files is the same.
+pub(crate) fn content(record: &CommitRecord) -> String {
+    let mut files: Vec<_> = record.files.iter().map(|file| (&file.path, &file.sha256)).collect();
+    files.sort();
+    let mut hash = Sha256::new();
+    for (path, sha256) in files {
+        hash.update(format!("{path}\n{sha256}\n"));
+    }
+    hex(&hash.finalize())
+}
 
 /// The patterns of the files that views read and that are there, below the folder that holds the traces.
 pub(crate) fn patterns(root: &dyn Store) -> Vec<&'static str> {

@@ -19,8 +19,8 @@ mod needed;
 mod place;
 mod stacks;
 
-pub use methods::names_of;
+pub use methods::{names_of, namespaces_and_names_of};
 pub use modules::{AddressPlace, ModuleId, Modules, Spot};
-pub use needed::{Needed, NeededModule, needed};
-pub use place::{Frame, Place, Unknown, frames};
+pub use needed::{Needed, NeededModule, needed, stacks_of};
+pub use place::{AddressedFrame, Frame, Place, Unknown, addressed_frames, frames};
 pub use stacks::{Addresses, EventStack, Owner, Stack, StackCell, Stacks};

@@ -31,6 +31,18 @@ pub struct ModuleId {
     pub pdb_age: Option<u32>,
 }
 
+impl ModuleId {
+    /// What symbols of the module are found by, as the function `symbol_key` of the views makes it; `None` where the trace does not say
+    /// which build it is.
+    pub fn symbol_key(&self) -> Option<String> {
+        let by_pdb = self.pdb_guid.as_ref().zip(self.pdb_age).map(|(guid, age)| format!("{guid}/{age}"));
+        by_pdb.or_else(|| {
+            let (name, time, size) = (self.file_name.as_ref()?, self.time_stamp?, self.size?);
+            Some(format!("{}/{time}/{size}", name.to_lowercase()))
+        })
+    }
+}
+
 /// A file that is loaded as a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct ModuleFile {
@@ -137,9 +149,15 @@ impl Modules {
         self.file(module).map(|file| &file.id)
     }
 
-    /// Whether two spots are the same module at the same base, loaded once or again.
+    /// The path of its file, where the trace records it.
+    pub fn path(&self, module: u32) -> Option<&str> {
+        self.file(module)?.path.as_deref()
+    }
+
+    /// Whether two spots are a module of one name and one build at the same base, loaded once or again.
     pub fn is_same(&self, one: Spot, other: Spot) -> bool {
-        one.base == other.base && (one.module == other.module || self.id(one.module) == self.id(other.module))
+        let known = |spot: Spot| self.id(spot.module).map(|id| (&id.file_name, id.symbol_key()));
+        one.base == other.base && (one.module == other.module || known(one) == known(other))
     }
 
     /// The method of a process of a machine that has an address, as the number of its row; of several the one that was loaded last.

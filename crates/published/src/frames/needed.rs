@@ -58,14 +58,11 @@ read_columns! {
     }
 }
 
-/// Reads all stacks of a trace, and what they lie in. Memory is that of the different stacks, of which 2,097,152 with
-/// 33,554,432 addresses are kept, and of 1,048,576 modules in processes and as many methods.
+/// The stacks of all events of a trace, as many as there is room for.
 ///
 /// # Errors
-/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when the trace cannot be read;
-/// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
-pub fn needed(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Needed> {
-    let source = Source::open(trace, progress)?;
+/// Those of [`needed`].
+pub fn stacks_of(source: &Source<'_>) -> Result<Stacks> {
     let mut stacks = Stacks::default();
     source.events_with::<StackEvent<'_>>("stack", |row| {
         let StackEvent { time: Some(time), id: Some(id), addresses: StackCell(Some(addresses)), process, input } = row
@@ -74,6 +71,18 @@ pub fn needed(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Needed>
         };
         stacks.add(Owner { machine: source.machine(input), process }, time, id, addresses);
     })?;
+    Ok(stacks)
+}
+
+/// Reads all stacks of a trace, and what they lie in. Memory is that of the different stacks, of which 2,097,152 with
+/// 33,554,432 addresses are kept, and of 1,048,576 modules in processes and as many methods.
+///
+/// # Errors
+/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when the trace cannot be read;
+/// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
+pub fn needed(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Needed> {
+    let source = Source::open(trace, progress)?;
+    let stacks = stacks_of(&source)?;
     let mut sums = Needed { left_out: stacks.left_out(), frames: stacks.left_out(), ..Needed::default() };
     if stacks.iter().next().is_none() {
         return Ok(sums);

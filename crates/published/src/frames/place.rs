@@ -1,5 +1,7 @@
 //! Where each frame of a stack lies.
 
+use std::iter;
+
 use super::modules::{Modules, Spot};
 use super::stacks::{Owner, Stack};
 
@@ -52,9 +54,30 @@ pub struct Frame {
     pub is_of_kernel: bool,
 }
 
+/// A frame with the address that its stack has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressedFrame {
+    /// The address: of the leaf where it executes, of others where calls return to.
+    pub address: i64,
+    /// The address that is looked up: of others the one before.
+    pub looked_up: i64,
+    /// Where that lies.
+    pub frame: Frame,
+}
+
 /// The frames of a stack, innermost first.
 pub fn frames<'a>(modules: &'a Modules, stack: Stack<'a>) -> impl Iterator<Item = Frame> + 'a {
-    looked_up(stack.addresses).map(move |address| frame(modules, stack, address))
+    addressed_frames(modules, stack).map(|found| found.frame)
+}
+
+/// The frames of a stack with their addresses, innermost first.
+pub fn addressed_frames<'a>(modules: &'a Modules, stack: Stack<'a>) -> impl Iterator<Item = AddressedFrame> + 'a {
+    let addresses = iter::zip(stack.addresses, looked_up(stack.addresses));
+    addresses.map(move |(address, looked_up)| AddressedFrame {
+        address: *address,
+        looked_up,
+        frame: frame(modules, stack, looked_up),
+    })
 }
 
 /// The addresses of which it is asked what they lie in: those of calls, not where these return to.
@@ -125,7 +148,7 @@ mod tests {
     #[track_caller]
     fn t(process: Option<i64>, address: i64, (first, last): (i64, i64), expected: (Place, Option<u32>)) {
         let owner = Owner { machine: 0, process };
-        let stack = Stack { owner, addresses: &[address], first, last, count: 1 };
+        let stack = Stack { owner, id: 1, addresses: &[address], first, last, count: 1 };
         let modules = made();
         let found: Vec<Frame> = frames(&modules, stack).collect();
         let is_of_kernel = address < 0 || address == 0x9000_0001;

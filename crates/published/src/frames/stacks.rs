@@ -110,6 +110,8 @@ pub struct Owner {
 pub struct Stack<'a> {
     /// In whose memory it lies.
     pub owner: Owner,
+    /// The number by which the trace has it.
+    pub id: i64,
     /// The addresses, innermost first.
     pub addresses: &'a [i64],
     /// When it occurs first, Unix nanoseconds.
@@ -199,16 +201,24 @@ impl Stacks {
 
     /// A stack by its number.
     pub fn get(&self, number: usize) -> Option<Stack<'_>> {
-        let Occurrences { owner, stack, first, last, count } = *self.occurrences.get(number)?;
-        let (begin, length) = *self.places.get(&stack)?;
+        let Occurrences { owner, stack: id, first, last, count } = *self.occurrences.get(number)?;
+        let (begin, length) = *self.places.get(&id)?;
         let addresses = self.addresses.get(begin..begin.checked_add(length)?)?;
-        Some(Stack { owner, addresses, first, last, count })
+        Some(Stack { owner, id, addresses, first, last, count })
     }
 
     /// All of them, in the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = Stack<'_>> {
         let mut numbers = 0..self.occurrences.len();
         iter::from_fn(move || self.get(numbers.next()?))
+    }
+
+    /// The numbers of all by machine, process and id.
+    pub fn in_order(&self) -> Vec<usize> {
+        let mut numbers: Vec<usize> = (0..self.occurrences.len()).collect();
+        let key = |of: &Occurrences| (of.owner.machine, of.owner.process, of.stack);
+        numbers.sort_unstable_by_key(|number| self.occurrences.get(*number).map(key));
+        numbers
     }
 
     /// Frames of stacks that there was no room for.
@@ -232,8 +242,9 @@ mod tests {
             .map(|(owner, time)| stacks.add(owner, time, -3, Addresses::Unsigned(&[1, u64::MAX])))
             .collect();
         assert_eq!(added, [Some(0), Some(0), Some(1), Some(0)]);
-        let stack = |owner, first, last, count| Stack { owner, addresses: &[1, -1], first, last, count };
+        let stack = |owner, first, last, count| Stack { owner, id: -3, addresses: &[1, -1], first, last, count };
         assert_eq!(stacks.iter().collect::<Vec<_>>(), [stack(OWNER, 4, 9, 3), stack(OTHER, 6, 6, 1)]);
+        assert_eq!(stacks.in_order(), [1, 0], "those of no process first");
         assert_eq!((stacks.addresses.len(), stacks.get(2)), (2, None));
     }
 

@@ -15,7 +15,6 @@ use schema::symbol_file;
 
 use super::rows::{FOUND, ModuleSymbols};
 use super::search::note;
-use super::wanted::symbol_key;
 use crate::PublishedTrace;
 use crate::frames::ModuleId;
 use crate::source::Source;
@@ -131,7 +130,7 @@ impl MessageSearch {
         })?;
         source.sidecar::<RecordedImage<'_>>(|row| {
             let id = row.id();
-            let key = symbol_key(&id);
+            let key = id.symbol_key();
             let name = if key.is_none() { id.file_name.clone() } else { None };
             if modules.len() < MOST_MODULES {
                 modules.entry((key, name)).or_insert(id);
@@ -149,7 +148,7 @@ fn look_up(
     lacking: &BTreeMap<MessageId, u64>,
 ) -> (ModuleSymbols, Option<Helpful>) {
     let mut row = ModuleSymbols {
-        symbol_key: symbol_key(module),
+        symbol_key: module.symbol_key(),
         file_name: module.file_name.clone(),
         time_stamp: module.time_stamp.map(i64::from),
         image_size: module.size,

@@ -4,7 +4,8 @@
 //! OUT/trace=…/            what was recorded, which no look-up changes
 //! OUT/symbols/modules.parquet                   modules that frames lie in, and what became of the search
 //! OUT/symbols/pdb/<GUID><age>.parquet           addresses of a module, shared by all traces
-//! traces ─► wanted ─► search ─► tables
+//! OUT/symbols/frames/<trace>.parquet            the view `frames` of a trace, where it is asked for
+//! traces ─► wanted ─► search ─► tables ─► frame rows ─► frame table
 //! ```
 //!
 //! [`messages`] looks for the formats of WPP messages in the same symbol files.
@@ -12,6 +13,8 @@
 //! A module is known by the GUID and the age of its symbol file, or by the time stamp and the size of its own file; never by a
 //! name or a path.
 
+mod frame_rows;
+mod frame_table;
 mod messages;
 mod named;
 mod rows;
@@ -19,8 +22,9 @@ mod search;
 mod tables;
 mod wanted;
 
+pub use frame_table::FrameTable;
 pub use messages::{MessageId, MessageSearch, messages};
 pub use named::{StoredCode, StoredNames};
-pub use rows::{ModuleSymbols, NOT_ASKED};
-pub use search::{Asked, Resolved, id_of, resolve, symbol_path};
+pub use rows::{ModuleSymbols, NOT_ASKED, id_of};
+pub use search::{Asked, Resolved, resolve, symbol_path};
 pub use tables::root_of;

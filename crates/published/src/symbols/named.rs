@@ -6,10 +6,8 @@ use std::path::Path;
 use base::error::Result;
 use base::progress::Progress;
 
-use super::rows::FunctionRow;
-use super::search::id_of;
+use super::rows::{FunctionRow, id_of};
 use super::tables::Tables;
-use super::wanted::symbol_key;
 use crate::frames::ModuleId;
 
 /// The functions that lie beside a trace.
@@ -49,7 +47,7 @@ impl StoredNames {
         progress: &dyn Progress,
     ) -> Result<StoredNames> {
         let (tables, mut names) = (Tables::beside(root, progress), StoredNames::default());
-        let wanted: HashSet<String> = modules.filter_map(symbol_key).collect();
+        let wanted: HashSet<String> = modules.filter_map(ModuleId::symbol_key).collect();
         if wanted.is_empty() {
             return Ok(names);
         }
@@ -76,7 +74,7 @@ impl StoredNames {
 
     /// All functions that a relative address of a module lies in, the one inlined furthest first; none where they are not known.
     pub fn code(&self, module: &ModuleId, address: u32) -> &[StoredCode] {
-        let of_module = symbol_key(module).and_then(|key| self.modules.get(&key));
+        let of_module = module.symbol_key().and_then(|key| self.modules.get(&key));
         of_module.and_then(|named| named.get(&address)).map_or(&[], Vec::as_slice)
     }
 }

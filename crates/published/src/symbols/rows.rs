@@ -1,5 +1,7 @@
 //! Rows of the two tables.
 
+use ::symbols::PdbId;
+use base::guid::Guid;
 use conversion::read_columns;
 use serde::Serialize;
 
@@ -50,6 +52,12 @@ impl ModuleSymbols {
         let name = self.pdb_name.as_deref().or(self.file_name.as_deref()).unwrap_or("?");
         name.rsplit(['\\', '/']).next().unwrap_or(name)
     }
+}
+
+/// The identity of the symbol file of a module; `None` where it is not known.
+pub fn id_of(row: &ModuleSymbols) -> Option<PdbId> {
+    let guid: Guid = row.pdb_guid.as_deref()?.parse().ok()?;
+    Some(PdbId { guid, age: u32::try_from(row.pdb_age?).ok()? })
 }
 
 /// What a module is listed with whose symbols were found.

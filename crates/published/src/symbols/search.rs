@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ::symbols::{Found, Inlined, Module, Pdb, PdbId, Symbol, SymbolPath};
 use base::error::Result;
-use base::guid::Guid;
 use base::progress::{Progress, stop_if_cancelled};
+use conversion::convert::JobProgress;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::rows::{FOUND, FunctionRow, ModuleSymbols, NOT_ASKED};
+use super::frame_table::{self, FrameTable};
+use super::rows::{FOUND, FunctionRow, ModuleSymbols, NOT_ASKED, id_of};
 use super::tables::{Tables, root_of};
 use super::wanted::{Wanted, WantedModule};
 use crate::PublishedTrace;
@@ -25,6 +26,8 @@ pub struct Asked<'a> {
     pub min_share: f64,
     /// Whether source files, lines and inlined functions are asked for.
     pub with_lines: bool,
+    /// Whether the frames of each trace are written as a table.
+    pub with_frames: bool,
 }
 
 /// A path as debuggers write it, for a run with so much memory and so many threads: half of the memory is for all symbol files that are
@@ -52,6 +55,8 @@ pub struct Resolved {
     pub unknown: u64,
     /// Those that there was no room for.
     pub left_out: u64,
+    /// The tables of the frames of traces, where they are asked for.
+    pub frame_tables: Vec<FrameTable>,
 }
 
 /// Finds the functions that the frames of traces lie in, and keeps them in the folders that hold the traces. What earlier calls have
@@ -60,12 +65,23 @@ pub struct Resolved {
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a trace or a table cannot be read, or a table cannot be written;
 /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop. Symbols that are not found are no error.
-pub fn resolve(traces: Vec<PublishedTrace>, asked: &Asked<'_>, progress: &dyn Progress) -> Result<Vec<Resolved>> {
+pub fn resolve(traces: Vec<PublishedTrace>, asked: &Asked<'_>, progress: &dyn JobProgress) -> Result<Vec<Resolved>> {
     let mut folders: BTreeMap<PathBuf, Vec<PublishedTrace>> = BTreeMap::new();
     for trace in traces {
         folders.entry(root_of(&trace.folder())).or_default().push(trace);
     }
-    folders.iter().map(|(root, traces)| resolve_beside(root, traces, asked, progress)).collect()
+    let resolve = |(root, traces): (&PathBuf, &Vec<PublishedTrace>)| {
+        let found = resolve_beside(root, traces, asked, progress)?;
+        let frame_tables = if asked.with_frames { frame_tables(root, traces, progress)? } else { Vec::new() };
+        Ok(Resolved { frame_tables, ..found })
+    };
+    folders.iter().map(resolve).collect()
+}
+
+/// Writes the frames of traces beside them, one trace after another: the stacks of each are in memory.
+fn frame_tables(root: &Path, traces: &[PublishedTrace], progress: &dyn JobProgress) -> Result<Vec<FrameTable>> {
+    frame_table::remove_of_gone(root)?;
+    traces.iter().map(|trace| frame_table::write(trace, root, progress)).collect()
 }
 
 fn resolve_beside(
@@ -92,7 +108,7 @@ fn resolve_beside(
     tables.put_modules(&with_earlier(&modules, &earlier))?;
     let Wanted { frames, in_methods, unknown, left_out, .. } = wanted;
     let folder = root.to_owned();
-    Ok(Resolved { folder, modules, frames, in_methods, in_modules, named, unknown, left_out })
+    Ok(Resolved { folder, modules, frames, in_methods, in_modules, named, unknown, left_out, ..Resolved::default() })
 }
 
 /// The rows of this call, and behind them those of modules that only other traces have.
@@ -100,12 +116,6 @@ fn with_earlier(modules: &[ModuleSymbols], earlier: &[ModuleSymbols]) -> Vec<Mod
     let own: HashSet<_> = modules.iter().map(|row| &row.symbol_key).collect();
     let others = earlier.iter().filter(|row| !own.contains(&row.symbol_key));
     modules.iter().chain(others).cloned().collect()
-}
-
-/// The identity of the symbol file of a module; `None` where it is not known.
-pub fn id_of(row: &ModuleSymbols) -> Option<PdbId> {
-    let guid: Guid = row.pdb_guid.as_deref()?.parse().ok()?;
-    Some(PdbId { guid, age: u32::try_from(row.pdb_age?).ok()? })
 }
 
 /// A call.

@@ -144,13 +144,15 @@ fn damaged(error: Error) -> Error {
 }
 
 /// Who wrote the tables.
-const CREATED_BY: &str = concat!("etl2parquet ", env!("CARGO_PKG_VERSION"));
+pub(super) const CREATED_BY: &str = concat!("etl2parquet ", env!("CARGO_PKG_VERSION"));
 
-fn integers(values: impl Iterator<Item = Option<i64>>) -> ArrayRef {
+/// A column of numbers.
+pub(super) fn integers(values: impl Iterator<Item = Option<i64>>) -> ArrayRef {
     Arc::new(values.collect::<Int64Array>())
 }
 
-fn texts(values: impl Iterator<Item = Option<String>>) -> ArrayRef {
+/// A column of texts.
+pub(super) fn texts<T: AsRef<str>>(values: impl Iterator<Item = Option<T>>) -> ArrayRef {
     Arc::new(values.collect::<StringArray>())
 }
 

@@ -47,7 +47,7 @@ impl Wanted {
             wanted.unknown = wanted.unknown.saturating_add(needs.unknown);
             wanted.left_out = wanted.left_out.saturating_add(needs.left_out);
             for needs in needs.modules {
-                let key = symbol_key(&needs.module);
+                let key = needs.module.symbol_key();
                 let name = if key.is_none() { needs.module.file_name.clone() } else { None };
                 let frames = needs.frames();
                 let known = wanted.modules.entry((key, name)).or_default();
@@ -79,7 +79,7 @@ impl WantedModule {
         #[expect(clippy::cast_precision_loss, reason = "a share is no exact number")]
         let share = if of == 0 { 0.0 } else { self.frames as f64 / of as f64 };
         ModuleSymbols {
-            symbol_key: symbol_key(&self.module),
+            symbol_key: self.module.symbol_key(),
             file_name,
             time_stamp: time_stamp.map(i64::from),
             image_size: size,
@@ -92,13 +92,4 @@ impl WantedModule {
             ..ModuleSymbols::default()
         }
     }
-}
-
-/// What symbols of a module are found by, as the function `symbol_key` of the views makes it.
-pub(super) fn symbol_key(module: &ModuleId) -> Option<String> {
-    let by_pdb = module.pdb_guid.as_ref().zip(module.pdb_age).map(|(guid, age)| format!("{guid}/{age}"));
-    by_pdb.or_else(|| {
-        let (name, time, size) = (module.file_name.as_ref()?, module.time_stamp?, module.size?);
-        Some(format!("{}/{time}/{size}", name.to_lowercase()))
-    })
 }

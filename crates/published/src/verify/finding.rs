@@ -38,6 +38,8 @@ pub enum FindingKind {
     Sidecar,
     /// Files of a provider do not bind as one table.
     Schema,
+    /// The table of frames beside a trace is of what the trace was before.
+    Frames,
 }
 
 /// One thing that is not as it should be.

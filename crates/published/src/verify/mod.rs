@@ -1,6 +1,7 @@
 //! Whether published traces are still what was published: the manifest against the files, the rows against the manifest
-//! and the sidecar, and the schemas of all traces against one another.
+//! and the sidecar, and the schemas of all traces against one another; the frames beside traces against these.
 
+mod beside;
 mod content;
 mod files;
 mod finding;

@@ -8,6 +8,7 @@ use columnar::output::manifest::{CommitRecord, FORMAT_VERSION, FileEntry};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::beside;
 use super::content;
 use super::files::FileChecks;
 use super::finding::{Finding, FindingKind};
@@ -78,6 +79,8 @@ pub fn verify(traces: &[PublishedTrace], quick: bool, progress: &dyn Progress) -
         verified.files += record.files.len() as u64;
         verified.bytes = record.files.iter().fold(verified.bytes, |sum, file| sum.saturating_add(file.bytes));
     }
+    let records = small.iter().chain(&large).map(|check| (check.trace, &check.record));
+    findings.extend(beside::check(records, quick, progress)?);
     let mut binding = Binding::default();
     for (of_trace, seen) in checked {
         findings.extend(of_trace);

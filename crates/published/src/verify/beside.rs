@@ -1,0 +1,120 @@
+//! The tables of frames beside traces: of traces that are there as they are, with the bytes that were written.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base::disk::absolute;
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
+use columnar::output::manifest::CommitRecord;
+use columnar::output::sink::hex;
+use columnar::output::store::EntryKind;
+use columnar::output::{LocalStore, Store, StoredFile};
+use sha2::{Digest, Sha256};
+
+use super::finding::{Finding, FindingKind};
+use crate::beside::{DATA_BYTES, DATA_SHA256, FOLDER, FRAMES, OF_CONTENT, content, frames_of};
+use crate::{Footer, PublishedTrace};
+
+/// Bytes that are hashed at a time.
+const CHUNK: usize = 1 << 18;
+
+/// Finds what is wrong with tables of frames, of the folders that hold some traces.
+///
+/// # Errors
+/// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
+pub(super) fn check<'t>(
+    traces: impl Iterator<Item = (&'t PublishedTrace, &'t CommitRecord)>,
+    quick: bool,
+    progress: &dyn Progress,
+) -> Result<Vec<Finding>> {
+    let mut folders: BTreeMap<PathBuf, HashMap<String, &CommitRecord>> = BTreeMap::new();
+    for (trace, record) in traces {
+        let folder = trace.folder();
+        // As the trace was named: findings have the path that its user knows.
+        let folder =
+            if folder.parent().is_none_or(|above| above.as_os_str().is_empty()) { absolute(&folder) } else { folder };
+        if let Some((above, name)) = folder.parent().zip(trace.name()) {
+            folders.entry(above.to_owned()).or_default().insert(name, record);
+        }
+    }
+    let mut findings = Vec::new();
+    for (folder, records) in folders {
+        let root = LocalStore::new(folder);
+        for entry in root.below(FOLDER).list(FRAMES).unwrap_or_default() {
+            let Some(name) = entry.name.strip_suffix(".parquet").filter(|_| entry.kind == EntryKind::File) else {
+                continue;
+            };
+            stop_if_cancelled(progress)?;
+            let path = format!("{FOLDER}/{}", frames_of(name));
+            let label = root.location(&path).display().to_string().replace('\\', "/");
+            let found = match records.get(name) {
+                Some(record) => of_trace(&root, &path, record, quick, progress)?,
+                None => of_no_trace(&root, name),
+            };
+            findings.extend(found.map(|(kind, reason)| Finding::new(kind, label, reason)));
+        }
+    }
+    Ok(findings)
+}
+
+/// What is wrong with the frames of a trace.
+fn of_trace(
+    root: &LocalStore,
+    path: &str,
+    record: &CommitRecord,
+    quick: bool,
+    progress: &dyn Progress,
+) -> Result<Option<(FindingKind, String)>> {
+    let file = match root.open(path) {
+        Ok(file) => file,
+        Err(cause) => return Ok(Some((FindingKind::Unreadable, format!("cannot read: {cause}")))),
+    };
+    let footer = match Footer::of(&file) {
+        Ok(footer) => footer,
+        Err(error) => return Ok(Some((FindingKind::Footer, error.to_string()))),
+    };
+    if footer.value(OF_CONTENT) != Some(&content(record)) {
+        let reason = "the frames are of other files of this trace; run `etl2parquet symbols --frames` again";
+        return Ok(Some((FindingKind::Frames, reason.to_owned())));
+    }
+    if quick {
+        return Ok(None);
+    }
+    let length = footer.value(DATA_BYTES).and_then(|bytes| bytes.parse().ok()).unwrap_or(u64::MAX);
+    Ok(match hash(&file, length, progress)? {
+        Ok(hash) if footer.value(DATA_SHA256) == Some(&hash) => None,
+        Ok(hash) => {
+            let expected = footer.value(DATA_SHA256).unwrap_or("none");
+            Some((FindingKind::Hash, format!("expected rows of the SHA-256 {expected}, found {hash}")))
+        }
+        Err(cause) => Some((FindingKind::Unreadable, format!("cannot read: {cause}"))),
+    })
+}
+
+/// A trace that is there and is not verified has no finding.
+fn of_no_trace(root: &LocalStore, name: &str) -> Option<(FindingKind, String)> {
+    let is_gone = root.kind(&format!("trace={name}")).is_err_and(|cause| cause.kind() == io::ErrorKind::NotFound);
+    let reason = || "the frames are of a trace that is not there; run `etl2parquet symbols --frames` again";
+    is_gone.then(|| (FindingKind::Extra, reason().to_owned()))
+}
+
+/// The SHA-256 of the first bytes of a file.
+fn hash(file: &Arc<dyn StoredFile>, length: u64, progress: &dyn Progress) -> Result<io::Result<String>> {
+    let (mut hash, mut buffer, mut offset) = (Sha256::new(), vec![0; CHUNK], 0);
+    let length = length.min(file.len());
+    while offset < length {
+        stop_if_cancelled(progress)?;
+        let wanted = usize::try_from(length - offset).map_or(CHUNK, |rest| rest.min(CHUNK));
+        let part = buffer.get_mut(..wanted).unwrap_or_default();
+        if let Err(cause) = file.read_exact_at(offset, part) {
+            return Ok(Err(cause));
+        }
+        hash.update(&*part);
+        progress.advance(wanted as u64);
+        offset += wanted as u64;
+    }
+    Ok(Ok(hex(&hash.finalize())))
+}
