@@ -10,7 +10,7 @@ COPY . .
 RUN cargo build --locked --profile dist --bins
 # `inspect` wants a folder for temporary files.
 RUN install -D target/dist/etl2parquet /image/usr/local/bin/etl2parquet \
-    && install -D -m 644 -t /image/licenses LICENSE-APACHE LICENSE-MIT \
+    && install -D -m 644 -t /image/licenses LICENSE-APACHE LICENSE-MIT schemas/LICENSE-TEXTS \
     && mkdir -m 1777 /image/tmp
 
 FROM scratch

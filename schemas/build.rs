@@ -75,6 +75,7 @@ fn main() {
         ("OVERRIDES", vec![schemas.join("overrides.txt")]),
         ("KEPT", vec![schemas.join("kept.txt")]),
         ("FIELDS", vec![schemas.join("fields.txt")]),
+        ("TEXTS", vec![schemas.join("texts.txt")]),
     ] {
         let mut list: Vec<Section> = files.iter().flat_map(|file| sections(&read(file), &mut frames)).collect();
         frames.close();
@@ -92,7 +93,7 @@ fn main() {
 
 /// A hash that distinguishes these schemas from others.
 fn identity_code(schemas: &Path) -> String {
-    let texts = ["classes", "overrides", "kept", "recurring", "fields", "codes", "names", "hooks", "releases"];
+    let texts = ["classes", "overrides", "kept", "recurring", "fields", "texts", "codes", "names", "hooks", "releases"];
     let texts = texts.map(|name| schemas.join(name).with_extension("txt"));
     let content: String = folder(&schemas.join("providers")).iter().chain(&texts).map(|file| read(file)).collect();
     format!(

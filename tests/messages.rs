@@ -276,6 +276,18 @@ fn the_program_takes_manifests_and_languages_and_writes_the_same_in_steps() {
     assert!(refused.err.contains("expected the tag of a language, such as de-DE"), "{}", refused.err);
 }
 
+/// The built-in schemas have what msquic's manifest says of its event 1 of version 0; nobody has a text of a version 9.
+#[test]
+fn the_built_in_texts_are_those_of_the_version() {
+    const QUIC: Guid = guid("ff15e657-4f26-570e-88ab-0796b258d11c");
+    let event = |version, time| event64(QUIC, 1, version, time).payload(payload().u32(4).u32(3));
+    let events = vec![event(0, T0 + 1), event(9, T0 + 2)];
+    let bytes = trace(header()).buffer(buffer(0x4000).sequence(1).events(events)).to_bytes();
+    let found = convert_with(&[&bytes], |options| options.messages = MessagePolicy::Text);
+    let rows = found.events("Microsoft-Quic").lines("event_version rendered_message");
+    assert_eq!(rows, ["0|[ lib] Initialized, PartitionCount=4 DatapathFeatures=3", "9|-"]);
+}
+
 #[test]
 fn without_messages_no_column_and_no_option_is_recorded() {
     let bytes = with_manifest(events());

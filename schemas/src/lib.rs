@@ -15,7 +15,8 @@ mod names;
 mod releases;
 
 pub use index::{
-    CLASSES, CODES_SHARD, FIELDS, HOOK_GROUPS, HOOK_NAMES, IDENTITY, KEPT, NAMES, OVERRIDES, PROVIDERS, SHARDS, Section,
+    CLASSES, CODES_SHARD, FIELDS, HOOK_GROUPS, HOOK_NAMES, IDENTITY, KEPT, NAMES, OVERRIDES, PROVIDERS, SHARDS,
+    Section, TEXTS,
 };
 pub use names::{NameKind, Named};
 pub use releases::{RELEASES, Release, Releases};

@@ -10,6 +10,7 @@ OPCODES = {
     "Info": 0, "Start": 1, "Stop": 2, "DC_Start": 3, "DC_Stop": 4, "Extension": 5, "Reply": 6, "Resume": 7,
     "Suspend": 8, "Send": 9, "Receive": 240,
 }
+STRING = re.compile(r"\$\(string\.(.*)\)$")
 PLACEHOLDER = re.compile(r"^(task|opcode|keyword|level)_?\d+$")
 
 
@@ -88,7 +89,7 @@ class Names:
         """The declared name, or the shown one where the declared name only counts (`task7`)."""
         name = e.get("name", "")
         if PLACEHOLDER.match(name):
-            message = re.match(r"\$\(string\.(.*)\)$", e.get("message", ""))
+            message = STRING.match(e.get("message", ""))
             name = self.strings.get(message.group(1), name) if message else name
         return plain(name)
 
@@ -136,7 +137,7 @@ def read_maps(node, strings):
         for element in descend(node, "maps", kind):
             entries = []
             for entry in children(element, "map"):
-                message = re.match(r"\$\(string\.(.*)\)$", entry.get("message", ""))
+                message = STRING.match(entry.get("message", ""))
                 label = strings.get(message.group(1), "") if message else ""
                 label = clean(label) or clean(entry.get("symbol", ""))
                 value = number(entry.get("value"))
@@ -286,3 +287,7 @@ def read_event(element, names, templates, origin, provider, classes):
         classes.setdefault(key, (provider.names[-1][1], task_name, []))[2].append((opcode, event))
     else:
         provider.events.append(event)
+        message = STRING.match(element.get("message", ""))
+        text = names.strings.get(message.group(1)) if message else None
+        if text:
+            provider.texts.setdefault((event.id, event.version), (origin, text))

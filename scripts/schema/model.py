@@ -113,6 +113,7 @@ class Provider:
         self.tasks = {}  # value -> name
         self.opcodes = {}  # (task value or None, value) -> name
         self.events = []
+        self.texts = {}  # (id, version) -> (origin, what the event says in words)
         self.symbols = {}  # (id, version) -> the symbol of an event whose own sources have no name for it
 
 

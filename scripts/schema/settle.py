@@ -16,6 +16,7 @@ class Settled(NamedTuple):
     tasks: dict
     opcodes: dict
     events: list
+    texts: dict
 
 
 def rank(event):
@@ -40,7 +41,7 @@ def settle_provider(provider):
     for event in provider.events:
         keys.setdefault((event.id, event.version), []).extend(lore.restore(event))
     events = [with_symbol(merge(keys[key]), provider.symbols.get(key, "")) for key in sorted(keys)]
-    return Settled(provider.guid, name, provider.builds, provider.keywords, provider.tasks, provider.opcodes, events)
+    return Settled(provider.guid, name, provider.builds, provider.keywords, provider.tasks, provider.opcodes, events, provider.texts)
 
 
 def with_symbol(events, symbol):

@@ -130,6 +130,17 @@ def provider_lines(provider):
     return lines + tables.lines + rows
 
 
+def text_lines(provider):
+    """What the events of a provider say in words, where that may be handed on; a text is never cut or cleaned."""
+    if not provider.texts:
+        return []
+    cells = [(id, version, origin, text) for (id, version), (origin, text) in sorted(provider.texts.items())]
+    for id, version, _, text in cells:
+        if any(mark in text for mark in "\t\r\n"):
+            raise ValueError(f"{provider.name}, event {id} version {version}: a text of several lines or cells")
+    return [row("P", provider.guid, provider.name), *("\t".join(map(str, ["X", *cell])) for cell in cells)]
+
+
 def class_lines(item):
     """The section of one classic class."""
     guid, dataset, name, events = item

@@ -66,6 +66,8 @@ class Pack(unittest.TestCase):
         self.assertLessEqual({"parquet", "zstd-sys", "mimalloc", "rustix"}, {crate for crate, _ in crates})
         # Those of C sources, which crates only carry; and none of what only tests are made with.
         self.assertIn("---- zstd-sys, zstd/LICENSE", licences)
+        # And the notice that the texts in the schemas ask for.
+        self.assertIn("---- etl2parquet-schemas, LICENSE-TEXTS", licences)
         self.assertNotIn("proptest", {crate for crate, _ in crates})
 
     def test_windows_gets_a_zip_archive(self):

@@ -50,15 +50,20 @@ class SchemaFacts(unittest.TestCase):
             shutil.copytree(ROOT / "schemas", root / "schemas", ignore=shutil.ignore_patterns("settled", "target"))
             manifest = root / "brewery.man"
             manifest.write_text(MANIFEST, "utf-8")
-            origin = ["--origin", "msquic", "--source", "https://example.org/brewery.man", "--licence", "MIT"]
-            subprocess.run([root / "scripts/schema/take_in", manifest, *origin], check=True)
-            taken = (root / "schemas/facts/manifests/brewery.man").read_text("utf-8")
-            self.assertNotIn("sentence", taken)
-            self.assertNotIn("begins", taken)
-            self.assertIn('<string id="K" value="Arabica" />', taken)
+            origin = ["--origin", "msquic", "--source", "https://example.org/brewery.man", "--licence"]
+            for licence, has_text in (("Apache-2.0", False), ("MIT", True)):
+                subprocess.run([root / "scripts/schema/take_in", manifest, *origin, licence], check=True)
+                taken = (root / "schemas/facts/manifests/brewery.man").read_text("utf-8")
+                self.assertNotIn("sentence", taken)
+                self.assertEqual("begins" in taken, has_text)
+                self.assertIn('<string id="K" value="Arabica" />', taken)
             subprocess.run([root / "scripts/schema/build"], check=True, capture_output=True)
             section = (root / "schemas/providers/c.txt").read_text("utf-8").split(LINES[0])[1].split("\nP\t")[0]
             self.assertEqual((LINES[0] + section).splitlines(), LINES)
+            texts = (root / "schemas/texts.txt").read_text("utf-8")
+            brewery = "P\t6f2b3a10-0000-4000-8000-00000000c0de\tContoso-Brewery\nX\t7\t1\tmsquic\tBrewing of %1 begins\n"
+            self.assertEqual(texts.replace(brewery, ""), (ROOT / "schemas/texts.txt").read_text("utf-8"))
+            self.assertIn(brewery, texts)
             # All else stays as it was.
             changed = [
                 path.name

@@ -333,7 +333,7 @@ fn of_pack(layout: &PackLayout, origin: Origin) -> PayloadLayout<'_> {
         level: layout.level,
         channel: None,
         symbol: None,
-        message: None,
+        message: layout.message,
         schema: &layout.schema,
         origin,
         file: layout.origins,

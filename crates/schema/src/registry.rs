@@ -376,8 +376,8 @@ fn of_user_class<'a>(
 
 fn of_pack(layout: &PackLayout, source: DecodeSource, declaring_source: DeclaringSource) -> Candidate {
     let (origin, schema) = (layout.origins.to_owned(), Arc::clone(&layout.schema));
-    let numbers = EventNumbers::default();
-    Candidate { source, origin, schema, trust: layout.trust, declaring_source, numbers, message: None, build: None }
+    let (numbers, message) = (EventNumbers::default(), layout.message.map(Arc::from));
+    Candidate { source, origin, schema, trust: layout.trust, declaring_source, numbers, message, build: None }
 }
 
 fn of_class(layout: &PackLayout, version: u16) -> Candidate {
@@ -386,7 +386,8 @@ fn of_class(layout: &PackLayout, version: u16) -> Candidate {
 }
 
 fn of_other_version(layout: &PackLayout, version: u8) -> Candidate {
-    let candidate = of_pack(layout, DecodeSource::Pack, DeclaringSource::Pack);
+    // What another version says is not known to be what this one says.
+    let candidate = Candidate { message: None, ..of_pack(layout, DecodeSource::Pack, DeclaringSource::Pack) };
     in_place_of(version.into(), layout, candidate, Trust::Doubtful)
 }
 

@@ -14,7 +14,8 @@ use crate::survey::{Issue, IssueCode, Severity};
 const MAX_ALL_BYTES: usize = 32 << 20;
 
 /// The template of an event with this layout: of the descriptions in the trace, of the provider's own manifest, of the user's
-/// files, in this order, the first that has one. It must name the fields as the layout does, since it inserts them by position.
+/// files, of the built-in schemas, in this order, the first that has one. It must name the fields as the layout does, since it
+/// inserts them by position.
 pub(super) fn template(candidates: &[Candidate], choice: Option<&Choice>) -> Option<Arc<str>> {
     let rank = |candidate: &Candidate| match candidate.source {
         DecodeSource::EventInfo => 0,

@@ -5,13 +5,14 @@ use std::sync::{Arc, OnceLock};
 use base::guid::Guid;
 use schemas::{
     CLASSES, CODES_SHARD, FIELDS, HOOK_GROUPS, HOOK_NAMES, KEPT, NAMES, NameKind, Named, OVERRIDES, PROVIDERS,
-    Releases, SHARDS, Section,
+    Releases, SHARDS, Section, TEXTS,
 };
 
 use super::codes::{CodeTable, Codes};
 use super::fields::{EventFacts, FieldLines};
 use super::kernel::{IMAGE_LOAD_HOOK, KernelClass, standard_type};
 use super::layouts::{ClassPack, PackLayout, ProviderPack};
+use super::messages::Messages;
 use super::text;
 use crate::settled::SettledNames;
 
@@ -121,7 +122,18 @@ impl Pack {
     /// What the pack has on a provider's manifest events.
     pub fn provider(&'static self, guid: &Guid) -> Option<&'static ProviderPack> {
         let index = find(PROVIDERS, guid)?;
-        Some(self.providers[index].get_or_init(|| self.read_provider(&PROVIDERS[index])))
+        Some(self.providers[index].get_or_init(|| {
+            let mut provider = self.read_provider(&PROVIDERS[index]);
+            self.messages(guid).iter().for_each(|messages| messages.add_to(&mut provider.layouts));
+            provider
+        }))
+    }
+
+    /// What the events of a provider say in words; `None` of most providers, for which nothing is expanded.
+    pub(super) fn messages(&'static self, guid: &Guid) -> Option<Messages> {
+        let Section { shard, start, end, .. } = TEXTS[find(TEXTS, guid)?];
+        let read = Messages::parse(&self.text(shard)[start..end]);
+        Some(read.unwrap_or_else(|e| panic!("the embedded texts are checked by the tests: {guid}: {e}")))
     }
 
     /// Whether it settles the names of a provider or event class.

@@ -27,6 +27,8 @@ pub struct PackLayout {
     pub releases: Releases,
     /// How far it can be trusted.
     pub trust: Trust,
+    /// What the event says in words, with insertions for the fields of this layout, where that may be handed on.
+    pub message: Option<&'static str>,
     /// For overrides: why it outranks what Windows registers.
     pub evidence: Option<&'static str>,
 }

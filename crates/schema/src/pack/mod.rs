@@ -10,6 +10,7 @@ mod codes;
 mod fields;
 mod kernel;
 mod layouts;
+mod messages;
 mod recurring;
 pub mod text;
 

@@ -131,7 +131,7 @@ impl Reader<'_> {
             let &(origins, releases) = self.origins.get(origins).ok_or_else(|| format!("origins {origins}"))?;
             let schema = Arc::new(EventSchema { fields, ..names.clone() });
             let evidence = self.evidence;
-            let layout = PackLayout { id, version, level, schema, origins, releases, trust, evidence };
+            let layout = PackLayout { id, version, level, schema, origins, releases, trust, message: None, evidence };
             self.section.layouts.push(layout);
         }
         Ok(())
