@@ -49,6 +49,11 @@ impl Spans {
         self.rows.sort_by_key(|span| (span.machine, span.id, span.from, span.to));
     }
 
+    /// Spans that there was no room for.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
     /// What an id meant at a time.
     pub(crate) fn at(&self, machine: i64, id: i64, time: i64) -> Option<i64> {
         let behind = self.rows.partition_point(|span| (span.machine, span.id, span.from) <= (machine, id, time));

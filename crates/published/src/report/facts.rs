@@ -7,6 +7,7 @@ use columnar::output::manifest::CommitRecord;
 use super::axis::Axis;
 use super::cpu::{CpuUsage, usage};
 use super::failures::exceptions;
+use super::files::{Files, files};
 use super::flame::{Flame, flame};
 use super::interrupts::{Interrupts, interrupts};
 use super::io::{disk, network};
@@ -51,6 +52,8 @@ pub struct Facts {
     pub(super) sample_stacks: Option<Flame>,
     /// Bytes of disk operations.
     pub(super) disk: Option<Ranked>,
+    /// Files and disks.
+    pub(super) files: Files,
     /// Bytes over the network.
     pub(super) network: Option<Ranked>,
     /// Pauses of .NET.
@@ -104,6 +107,7 @@ pub fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Facts> {
         samples,
         sample_stacks,
         disk: disk(&source, &axis, &who, most)?,
+        files: files(&source, most)?,
         network: network(&source, &axis, &who, most)?,
         pauses: pauses(&source, &axis, &who, most)?,
         exceptions: exceptions(&source)?,

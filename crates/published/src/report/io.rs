@@ -22,23 +22,27 @@ read_columns! {
     }
 }
 
-/// Reads finished disk operations by process: bytes, with bytes read, bytes written, operations, nanoseconds, operations whose time is
-/// known and operations whose size is not as counters. `None` where there are none.
+/// What a finished disk operation adds up to: bytes read, bytes written, operations, nanoseconds, operations whose time is known and
+/// operations whose size is not. `None` of other events.
+pub(super) fn operation(name: Option<&str>, size: Option<u64>, took_ns: Option<u64>) -> Option<Counters> {
+    let (bytes, took) = (size.unwrap_or(0), took_ns.unwrap_or(0));
+    let (is_timed, is_unsized) = (u64::from(took_ns.is_some()), u64::from(size.is_none()));
+    match name? {
+        "DiskIo/Read" => Some([bytes, 0, 1, took, is_timed, is_unsized]),
+        "DiskIo/Write" => Some([0, bytes, 1, took, is_timed, is_unsized]),
+        "DiskIo/FlushBuffers" => Some([0, 0, 1, took, is_timed, 0]),
+        _ => None,
+    }
+}
+
+/// Reads finished disk operations by process: bytes, with what [`operation`] has as counters. `None` where there are none.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
 pub(super) fn disk(source: &Source<'_>, axis: &Axis, who: &Who, most: Most) -> Result<Option<Ranked>> {
     let (mut tally, mut is_there) = (Tally::default(), false);
     source.events::<DiskOperation<'_>>("Kernel-DiskIo", |row| {
-        let (bytes, took) = (row.bytes.unwrap_or(0), row.took_ns.unwrap_or(0));
-        let (is_timed, is_unsized) = (u64::from(row.took_ns.is_some()), u64::from(row.bytes.is_none()));
-        let counters = match row.name {
-            Some("DiskIo/Read") => [bytes, 0, 1, took, is_timed, is_unsized],
-            Some("DiskIo/Write") => [0, bytes, 1, took, is_timed, is_unsized],
-            Some("DiskIo/FlushBuffers") => [0, 0, 1, took, is_timed, 0],
-            _ => return,
-        };
-        let Some(time) = row.time else { return };
+        let Some((counters, time)) = operation(row.name, row.bytes, row.took_ns).zip(row.time) else { return };
         is_there = true;
         let name = who.name(source.machine(row.input), None, row.thread.or(row.issuing_thread), time);
         add(tally.of(&name), axis, time, counters);

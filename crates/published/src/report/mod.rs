@@ -1,8 +1,8 @@
 //! A page about a published trace: what, when and where it recorded, who did what, what was lost and what is not decoded.
 //!
 //! ```text
-//! source ──► recorded, providers, lanes, cpu, interrupts, waits, samples, io, pauses ──► facts ──► sections ──► page
-//!            tally, axis                           └─► profile ─► flame ─────┘     charts, hover, figures, bars, html
+//! source ──► recorded, providers, lanes, cpu, interrupts, waits, samples, io, files, pauses ──► facts ──► sections ──► page
+//!            tally, sums, axis                     └─► profile ─► flame ─────┘     charts, hover, figures, bars, html
 //!                                                      labels, call_tree
 //! ```
 //!
@@ -19,6 +19,8 @@ mod document;
 mod facts;
 mod failures;
 mod figures;
+mod file_paths;
+mod files;
 mod flame;
 mod hover;
 mod html;
@@ -36,6 +38,7 @@ mod providers;
 mod recorded;
 mod samples;
 mod sections;
+mod sums;
 mod tally;
 mod unit;
 mod waits;

@@ -39,6 +39,7 @@ fn parts(facts: &Facts) -> Vec<Section> {
         sections::wait_stacks(facts),
         sections::pauses(facts),
         sections::disk(facts),
+        sections::files(facts),
         sections::network(facts),
         sections::failures(facts),
         sections::code(facts),

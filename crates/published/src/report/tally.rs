@@ -51,6 +51,11 @@ impl Default for Amounts {
 }
 
 impl Amounts {
+    /// Sums without amounts over time.
+    pub(super) fn without_time(weight: u64, counters: Counters) -> Amounts {
+        Amounts { weight, counters, largest: 0, bins: Vec::new() }
+    }
+
     /// Adds to the weight and the counters.
     pub(super) fn count(&mut self, weight: u64, counters: Counters) {
         self.weight = self.weight.saturating_add(weight);

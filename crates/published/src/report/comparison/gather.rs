@@ -9,10 +9,10 @@ use columnar::output::manifest::{CommitRecord, LossCounts};
 use conversion::read_columns;
 use conversion::sidecar::LossRow;
 use conversion::sidecar::catalog::CatalogRow;
-use conversion::sidecar::dimensions::FileRow;
 
 use super::super::axis::Axis;
 use super::super::cpu::usage;
+use super::super::file_paths::{FileKeys, FilePaths};
 use super::super::flame::{Flame, FunctionSums, flame};
 use super::super::interrupts::interrupts;
 use super::super::io::{disk, network};
@@ -28,10 +28,7 @@ use crate::event_names::is_finished_disk_operation;
 use crate::frames::Modules;
 use crate::source::Source;
 use crate::symbols::{StoredNames, root_of};
-use crate::who::{Span, Spans, Who, is_nameless};
-
-/// Files that are distinguished.
-const MOST_FILES: usize = 1 << 20;
+use crate::who::{Who, is_nameless};
 
 /// What a trace has.
 #[derive(Clone, Debug, Default)]
@@ -250,27 +247,19 @@ impl Gather<'_> {
     }
 
     fn by_file(&self) -> Result<Measures> {
-        let (mut paths, mut spans) = (Vec::<String>::new(), Spans::default());
-        self.source.sidecar::<FileSpan<'_>>(|file| {
-            let means = file.path.filter(|_| paths.len() < MOST_FILES).map(|path| {
-                paths.push(path.to_owned());
-                i64::try_from(paths.len() - 1).unwrap_or(i64::MAX)
-            });
-            spans.add(Span { machine: file.machine, id: file.file_key, from: file.from_ns, to: file.to_ns, means });
+        let mut keys = FileKeys::default();
+        self.source.events::<DiskOperation<'_>>("Kernel-DiskIo", |row| {
+            keys.add(self.source.machine(row.input), row.file);
         })?;
-        spans.settle();
+        let paths = FilePaths::read(self.source, &keys)?;
         let mut sums = HashMap::<Option<usize>, DiskSums>::new();
         let is_there = self.source.events::<DiskOperation<'_>>("Kernel-DiskIo", |row| {
             let Some(time) = row.time.filter(|_| row.name.is_some_and(is_finished_disk_operation)) else { return };
-            let path = row.file.and_then(|key| spans.at(self.source.machine(row.input), key, time));
-            sums.entry(path.and_then(|number| usize::try_from(number).ok())).or_default().add(&row);
+            sums.entry(paths.at(self.source.machine(row.input), row.file, time)).or_default().add(&row);
         })?;
         let of = |amount: fn(&DiskSums) -> u64, unknown: fn(&DiskSums) -> u64| {
             let is_whole = sums.values().all(|sums| unknown(sums) == 0);
-            let named = sums.iter().map(|(number, sums)| {
-                let path = number.and_then(|number| paths.get(number)).map_or(PATHLESS, String::as_str);
-                (path.to_owned(), amount(sums))
-            });
+            let named = sums.iter().map(|(number, sums)| (paths.text(*number).to_owned(), amount(sums)));
             is_there.then(|| Amounts::of(named, self.loss.of_sums().filter(|_| is_whole)))
         };
         Ok(vec![
@@ -279,9 +268,6 @@ impl Gather<'_> {
         ])
     }
 }
-
-/// What files are listed under whose paths the trace does not record.
-const PATHLESS: &str = "(path not recorded)";
 
 /// Disk operations of one file.
 #[derive(Clone, Copy, Debug, Default)]
@@ -346,17 +332,6 @@ impl ShapeCount<'_> {
             (None, None, Some(opcode)) => format!("opcode {opcode}"),
             (None, None, None) => "event without a number".to_owned(),
         }
-    }
-}
-
-read_columns! {
-    /// A span of a file key.
-    struct FileSpan<'b> of FileRow<'static> {
-        file_key: i64,
-        path: Option<&'b str>,
-        from_ns: i64,
-        to_ns: i64,
-        machine: i64,
     }
 }
 

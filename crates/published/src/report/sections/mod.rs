@@ -3,6 +3,7 @@
 mod cpu;
 mod events;
 mod failures;
+mod files;
 mod io;
 mod losses;
 mod missing;
@@ -14,6 +15,7 @@ mod threads;
 pub(super) use cpu::{code, cpu, interrupts};
 pub(super) use events::events;
 pub(super) use failures::failures;
+pub(super) use files::files;
 pub(super) use io::{disk, network};
 pub(super) use losses::{findings, losses, lost_in_all};
 pub(super) use missing::missing;

@@ -1,0 +1,189 @@
+"""Sections of the page of `report`: on made rows they say what is written out here, and on traces of the corpus what the views say."""
+
+import json
+import os
+import re
+import shutil
+import unittest
+
+import pyarrow.parquet
+
+import made
+import support
+from test_report import duration, page_of, report, size, with_views
+
+
+def page_of_folder(folder):
+    page = page_of(report(support.temporary_folder("report-section"), folder))
+    if page.faults:
+        raise AssertionError(page.faults)
+    return page
+
+
+def converted(name):
+    """The output of a trace of the corpus, and its folder."""
+    trace = os.path.join(support.corpus_or_skip(), name + ".etl")
+    out = support.convert([trace], support.temporary_folder("report-sections"))
+    return out, support.dataset(out, trace)
+
+
+def example():
+    """A converted trace to which rows are added."""
+    out = support.convert([support.EXAMPLE], support.temporary_folder("report-sections-made"))
+    return out, support.dataset(out, support.EXAMPLE)
+
+
+def span(folder):
+    """The first and the last time of the streams."""
+    rows = made_rows(folder, "sidecar/streams.parquet")
+    return min(row["first_time_ns"] for row in rows), max(row["last_time_ns"] for row in rows)
+
+
+def made_rows(folder, path):
+    return pyarrow.parquet.read_table(os.path.join(folder, path)).to_pylist()
+
+
+def shown(table):
+    """The rows of a table without that which adds up the others."""
+    return [row for row in table[1:] if not re.search(r"^and [\d,]+ more", row[0])]
+
+
+class Section(unittest.TestCase):
+    def check(self, page, caption, connection, query, most=20):
+        """The rows of a table are the first of a query; what is left out is added up."""
+        expected = [[str(cell) for cell in row] for row in connection.execute(query).fetchall()]
+        self.assertGreater(len(expected), 0, caption)
+        table = page.tables[caption]
+        self.assertEqual(shown(table), expected[:most], caption)
+        self.assertEqual(len(table) - 1 - len(shown(table)), int(len(expected) > most), caption)
+
+
+def with_words(connection):
+    """Functions that show numbers as the page does."""
+    connection.create_function("shown", lambda number: f"{number:,}", ["BIGINT"], "VARCHAR")
+    connection.create_function("size", size, ["BIGINT"], "VARCHAR")
+    connection.create_function("duration", duration, ["BIGINT"], "VARCHAR")
+
+
+DISK_SUMS = """count(*) n, COALESCE(sum(bytes) FILTER (operation = 'Read'), 0)::BIGINT r,
+    COALESCE(sum(bytes) FILTER (operation = 'Write'), 0)::BIGINT w, COALESCE(sum(duration_ns), 0)::BIGINT t, count(duration_ns) k"""
+DISK_SHOWN = """size(r), size(w), shown(n), CASE k WHEN 0 THEN '–' ELSE duration(t) END,
+    CASE k WHEN 0 THEN '–' ELSE duration(t // k) END"""
+
+
+def add_dataset(folder, name, rows):
+    """A dataset of made rows instead of what was there; what is None is NULL."""
+    path = os.path.join(folder, "sidecar", "manifest.json")
+    with open(path, encoding="utf-8") as file:
+        record = json.load(file)
+    record["files"] = [one for one in record["files"] if not one["path"].startswith(f"events/{name}/")]
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(record, file)
+    shutil.rmtree(os.path.join(folder, "events", name), ignore_errors=True)
+    made.add_dataset(folder, name, [{column: value for column, value in row.items() if value is not None} for row in rows])
+
+
+def add_files(folder, rows):
+    """The table of files, which a trace without any does not have."""
+    numbers = [(name, pyarrow.int64()) for name in ("file_key", "from_ns", "to_ns", "machine")]
+    schema = pyarrow.schema([*numbers, ("path", pyarrow.string()), ("source_of", pyarrow.string())])
+    made.add_file(folder, "sidecar/files.parquet", pyarrow.Table.from_pylist(rows, schema=schema))
+
+
+class Files(Section):
+    """Disks and files are those of `disk_io`, `page_faults` and `file_io`."""
+
+    def compare(self, out, page):
+        with with_views(out) as connection:
+            with_words(connection)
+            name = "COALESCE(file, '(path not recorded)')"
+            self.check(page, "Disk operations by disk", connection, f"""SELECT d, {DISK_SHOWN} FROM (
+                SELECT COALESCE(disk::VARCHAR, 'not recorded') d, {DISK_SUMS} FROM disk_io GROUP BY 1) ORDER BY r + w DESC, d""")
+            for caption, weight in [("by bytes", "r + w"), ("by time", "t")]:
+                self.check(page, f"Disk operations by file, {caption}", connection, f"""SELECT f, {DISK_SHOWN} FROM (
+                    SELECT {name} f, {DISK_SUMS} FROM disk_io GROUP BY 1) ORDER BY {weight} DESC, f""")
+            if connection.execute("SELECT count(*) FROM page_faults WHERE kind = 'HardFault'").fetchone()[0]:
+                self.check(page, "Hard page faults by file", connection, f"""SELECT f, CASE k WHEN 0 THEN '–' ELSE duration(t) END,
+                    shown(n), size(b) FROM (SELECT {name} f, count(*) n, COALESCE(sum(bytes), 0)::BIGINT b, count(duration_ns) k,
+                    COALESCE(sum(duration_ns) FILTER (duration_ns >= 0), 0)::BIGINT t
+                    FROM page_faults WHERE kind = 'HardFault' GROUP BY 1) ORDER BY t DESC, f""")
+            if connection.execute("SELECT count(*) FROM file_io WHERE operation IN ('Read', 'Write')").fetchone()[0]:
+                self.check(page, "Reads and writes of programs by file", connection, f"""SELECT f, size(r), size(w), shown(n) FROM (
+                    SELECT {name} f, count(*) n, COALESCE(sum(bytes) FILTER (operation = 'Read'), 0)::BIGINT r,
+                    COALESCE(sum(bytes) FILTER (operation = 'Write'), 0)::BIGINT w
+                    FROM file_io WHERE operation IN ('Read', 'Write') GROUP BY 1) ORDER BY r + w DESC, f""")
+
+    def test_traces_of_the_corpus(self):
+        for name in ["perfview-net.4.5.2.x64", "perfview-net.4.5.x86-old", "filtrace-diskio"]:
+            with self.subTest(trace=name):
+                out, folder = converted(name)
+                self.compare(out, page_of_folder(folder))
+
+    def test_made_cases(self):
+        out, folder = example()
+        key, ms = -0x10, 1_000_000
+        add_files(folder, [
+            {"file_key": key, "path": r"C:\a", "from_ns": 0, "to_ns": 100 * ms, "machine": 0},
+            {"file_key": key, "path": r"C:\b", "from_ns": 100 * ms, "to_ns": 2**62, "machine": 0},
+            {"file_key": 7, "path": r"C:\a", "from_ns": 0, "to_ns": 2**62, "machine": 0},
+            {"file_key": 8, "path": None, "from_ns": 0, "to_ns": 2**62, "machine": 0},
+            {"file_key": 9, "path": r"C:\elsewhere", "from_ns": 0, "to_ns": 2**62, "machine": 1},
+        ])
+
+        def disk(time, name, file, number, amount, took):
+            return {"event_name": f"DiskIo/{name}", "timestamp_ns": time * ms, "input": 0, "FileObject": file, "DiskNumber": number,
+                    "TransferSize": amount, "HighResResponseTime_ns": took}
+
+        add_dataset(folder, "Kernel-DiskIo", [
+            # One path by two keys, one key with two paths.
+            disk(10, "Read", key, 0, 4096, 3 * ms), disk(10, "Write", 7, 0, 1024, ms), disk(100, "Read", key, 1, 512, 9 * ms),
+            # No path, another machine's, no key, no disk.
+            disk(10, "Write", 8, 1, 1, ms), disk(10, "Write", 9, 1, 1, ms), disk(10, "Write", None, None, 1, None),
+            # What only begins, and a flush.
+            disk(10, "ReadInit", key, 0, 1 << 30, ms), disk(10, "FlushBuffers", 7, 0, 1 << 30, 2 * ms),
+        ])
+
+        def fault(time, file, amount, began, name="HardFault"):
+            return {"event_name": f"PageFault/{name}", "timestamp_ns": time * ms, "input": 0, "FileObject": file,
+                    "ByteCount": amount, "InitialTime_ns": None if began is None else began * ms}
+
+        add_dataset(folder, "Kernel-PageFault", [
+            fault(20, key, 4096, 15), fault(20, 7, 8192, None), fault(120, key, 4096, 119), fault(20, key, 4096, 1, "DemandZeroFault"),
+        ])
+
+        def asked(time, name, file, amount, **more):
+            return {"event_name": f"FileIo/{name}", "timestamp_ns": time * ms, "input": 0, "FileKey": file, "FileObject": 8,
+                    "IoSize": amount, "FileName": None, **more}
+
+        add_dataset(folder, "Kernel-FileIo", [
+            asked(10, "Read", key, 10), asked(10, "Write", None, 5), asked(10, "Read", key, 3, FileName=r"D:\own"),
+            asked(10, "Create", key, 1 << 40), asked(100, "Read", key, None),
+        ])
+        add_dataset(folder, "Microsoft-Windows-Kernel-File", [
+            {"event_name": "Write", "timestamp_ns": 100 * ms, "input": 0, "FileKey": key, "FileObject": 8, "IOSize": 2048, "FileName": None},
+        ])
+        page = page_of_folder(folder)
+        pathless = "(path not recorded)"
+        self.assertEqual(shown(page.tables["Disk operations by disk"]), [
+            ["0", "4.00 KiB", "1.00 KiB", "3", "6 ms", "2 ms"],
+            ["1", "512 B", "2 B", "3", "11 ms", "3.666 ms"],
+            ["not recorded", "0 B", "1 B", "1", "–", "–"],
+        ])
+        rows = [
+            [r"C:\a", "4.00 KiB", "1.00 KiB", "3", "6 ms", "2 ms"],
+            [r"C:\b", "512 B", "0 B", "1", "9 ms", "9 ms"],
+            [pathless, "0 B", "3 B", "3", "2 ms", "1 ms"],
+        ]
+        self.assertEqual(shown(page.tables["Disk operations by file, by bytes"]), rows)
+        self.assertEqual(shown(page.tables["Disk operations by file, by time"]), [rows[1], rows[0], rows[2]])
+        self.assertEqual(shown(page.tables["Hard page faults by file"]), [
+            [r"C:\a", "5 ms", "2", "12.00 KiB"], [r"C:\b", "1 ms", "1", "4.00 KiB"],
+        ])
+        self.assertEqual(shown(page.tables["Reads and writes of programs by file"]), [
+            [r"C:\b", "0 B", "2.00 KiB", "2"], [r"C:\a", "10 B", "0 B", "1"], [pathless, "0 B", "5 B", "1"], [r"D:\own", "3 B", "0 B", "1"],
+        ])
+        self.compare(out, page)
+
+
+if __name__ == "__main__":
+    unittest.main()
