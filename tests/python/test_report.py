@@ -313,9 +313,8 @@ def named(row):
     return row["process_name"] or (f"thread {thread}" if process is None else f"process {process}")
 
 
-def of_processes(trace):
-    """Nanoseconds by process and kind of interrupt: every instant of a processor is that of the innermost that holds it."""
-    names, sums = {}, collections.Counter()
+def running(trace):
+    """Each time in which a processor did one thing: begin, end, what, and the interval of it; what is the innermost that holds the time."""
     told = judge.by_key([*judge.intervals(trace), *judge.interrupts(trace)], lambda row: (row["input"], row["cpu"]))
     for rows in told.values():
         rows = [row for row in rows if row["from_ns"] is not None]
@@ -325,11 +324,17 @@ def of_processes(trace):
         first, last = min(row["from_ns"] for row in switched), max(row["to_ns"] for row in switched)
         parts = [(max(first, row["from_ns"]), min(last, row["to_ns"]), row.get("kind") or row["state"]) for row in rows]
         for begin, end, what in judge.exclusive(parts, first, last):
-            if what == "busy":
-                row = next(row for row in switched if row["from_ns"] <= begin < row["to_ns"])
-                what = named(row)
-                names[what] = True
-            sums[what] += end - begin
+            yield begin, end, what, next((row for row in switched if row["from_ns"] <= begin < row["to_ns"]), None)
+
+
+def of_processes(trace):
+    """Nanoseconds by process and kind of interrupt."""
+    names, sums = {}, collections.Counter()
+    for begin, end, what, row in running(trace):
+        if what == "busy":
+            what = named(row)
+            names[what] = True
+        sums[what] += end - begin
     return {name: sums[name] for name in names}, sums
 
 

@@ -8,9 +8,11 @@ import unittest
 
 import pyarrow.parquet
 
+import judge_scheduling as judge
 import made
 import support
-from test_report import duration, page_of, report, size, with_views
+import test_judge_scheduling as scheduling
+from test_report import duration, page_of, report, running, size, with_views
 
 
 def page_of_folder(folder):
@@ -183,6 +185,127 @@ class Files(Section):
             [r"C:\b", "0 B", "2.00 KiB", "2"], [r"C:\a", "10 B", "0 B", "1"], [pathless, "0 B", "5 B", "1"], [r"D:\own", "3 B", "0 B", "1"],
         ])
         self.compare(out, page)
+
+
+class Starts(Section):
+    """What processes did in their first five seconds."""
+
+    COLUMNS = ["process", "id", "looked at", "on processors", "waited", "read", "written", "hard faults", "modules", "last module after"]
+
+    def test_made_cases(self):
+        _, folder = example()
+        ms, forever = 1_000_000, 10**12
+        cases = scheduling.Made(1_000_000, ms)
+        cases.case("starts", (0, 0, 20_000), (1, 0, 20_000))
+
+        def process(number, begin, end=forever, **row):
+            times = {name: value * ms for name, value in row.items() if name.endswith("_ns")}
+            cases.span("processes", begin, end, process_id=number, image_name=f"{number}.exe", **{**row, **times})
+
+        process(6, 1000, started_ns=1000, parent_process_id=1, command_line="6.exe /a")
+        # One id twice: the first ended, of the second it is only known that the id means another one later.
+        process(7, 2000, 2600, started_ns=2000, ended_ns=2500, parent_process_id=11)
+        process(7, 3000, 4000, started_ns=3000)
+        # Up to the end of the recording.
+        process(8, 18_000, started_ns=18_000)
+        # Before the recording, and what had ended before.
+        process(9, 0, started_ns=-5)
+        process(10, 0, started_ns=5000, is_defunct=True)
+        for thread, owner, begin in [(60, 6, 0), (70, 7, 0), (71, 7, 2900), (80, 8, 0)]:
+            cases.span("threads", begin, forever, thread_id=thread, process_id=owner)
+        for time, cpu, old, new in [
+            (1500, 0, 0, 60), (2000, 0, 60, 70), (2400, 0, 70, 60), (5900, 0, 60, 0), (6500, 0, 0, 60), (7000, 0, 60, 0),
+            (18_500, 0, 0, 80), (19_500, 0, 80, 0), (3000, 1, 0, 71), (3500, 1, 71, 0), (3900, 1, 0, 71), (4200, 1, 71, 0),
+        ]:
+            cases.switch(time, cpu, old, new)
+        # A tenth of a second of an interrupt is nobody's.
+        cases.interrupt("ISR", 2500, 2600, 0)
+        cases.rows["Kernel-Thread"].sort(key=lambda row: row["timestamp_ns"])
+        for seq, row in enumerate(cases.rows["Kernel-Thread"]):
+            row["seq"] = seq
+        for dataset, rows in cases.rows.items():
+            add_dataset(folder, dataset, rows)
+        for name, rows in cases.sidecar.items():
+            made.replace_table(folder, name, rows)
+
+        def event(time, name, **row):
+            return {"event_name": name, "timestamp_ns": time * ms, "input": 1, **row}
+
+        add_dataset(folder, "Kernel-DiskIo", [
+            event(time, f"DiskIo/{name}", thread_id=thread, TransferSize=amount, HighResResponseTime_ns=1)
+            for time, name, thread, amount in [
+                (1200, "Read", 60, 4096), (6001, "Read", 60, 1), (3999, "Write", 71, 512), (4000, "Write", 71, 1), (1200, "ReadInit", 60, 1)]
+        ])
+        add_dataset(folder, "Kernel-PageFault", [
+            event(1300, "PageFault/HardFault", process_id=6), event(6000, "PageFault/HardFault", process_id=6),
+            event(1300, "PageFault/DemandZeroFault", process_id=6),
+        ])
+        add_dataset(folder, "Kernel-Image", [
+            event(time, f"Image/{name}", ProcessId=number)
+            for time, name, number in [(1001, "Load", 6), (1400, "Load", 6), (1500, "UnLoad", 6), (18_001, "Load", 8), (6000, "Load", 6)]
+        ])
+        add_dataset(folder, "Microsoft-Windows-Kernel-Process", [event(1002, "", event_id=5, ProcessID=6)])
+        tables = page_of_folder(folder).tables
+        unknown = "not recorded"
+        self.assertEqual(tables["Processes that started"][1:], [
+            ["6.exe", "6", "+1 s", "1.exe (1)", "–", "6.exe /a"],
+            ["8.exe", "8", "+18 s", unknown, "–", unknown],
+            ["7.exe", "7", "+3 s", unknown, "–", unknown],
+            ["7.exe", "7", "+2 s", "process 11", "500 ms", unknown],
+        ])
+        self.assertEqual(tables["First seconds of processes"], [
+            self.COLUMNS,
+            ["6.exe", "6", "5 s", "3.9 s", "500 ms", "4.00 KiB", "0 B", "1", "2", "400 ms"],
+            ["8.exe", "8", "2 s", "1 s", "0 ns", "0 B", "0 B", "0", "1", "1 ms"],
+            ["7.exe", "7", "1 s", "600 ms", "400 ms", "0 B", "512 B", "0", "0", "–"],
+            ["7.exe", "7", "500 ms", "400 ms", "0 ns", "0 B", "0 B", "0", "0", "–"],
+        ])
+        self.check_processors(folder, tables)
+
+    def check_processors(self, folder, tables):
+        """Time of processes on processors and of waits, by the judge of scheduling."""
+        trace = judge.Trace(folder)
+        first, last = span(folder)
+        found = []
+        for row in made_rows(folder, "sidecar/processes.parquet"):
+            begin = row["started_ns"]
+            if begin is None or not first <= begin <= last or row["is_defunct"]:
+                continue
+            end = min(begin + 5 * 10**9, row["to_ns"] if row["ended_ns"] is None else row["ended_ns"], last + 1)
+
+            def within(other, since, until, begin=begin, end=end, row=row):
+                is_own = other["process_id"] == row["process_id"] and other["machine"] == row["machine"] and begin <= since < end
+                return min(end, until) - since if is_own else 0
+
+            cpu = sum(within(run, since, until) for since, until, what, run in running(trace) if what == "busy")
+            waited = sum(within(off, off["from_ns"], off["to_ns"]) for off in judge.off_cpu(trace) if off["state"] == judge.WAITING)
+            found.append((-cpu, begin, [row["image_name"], str(row["process_id"]), duration(end - begin), duration(cpu), duration(waited)]))
+        self.assertEqual([row[:5] for row in tables["First seconds of processes"][1:]], [row for _, _, row in sorted(found)])
+
+    def test_traces_of_the_corpus(self):
+        for name in ["perfview-net.4.5.2.x64", "perfview-net.4.5.x86-old"]:
+            with self.subTest(trace=name):
+                out, folder = converted(name)
+                first, last = span(folder)
+                with with_views(out) as connection:
+                    with_words(connection)
+                    self.check(page_of_folder(folder), "First seconds of processes", connection, f"""WITH s AS (
+                        SELECT process_id p, image_name n, started_ns b,
+                            LEAST(started_ns + 5000000000, COALESCE(ended_ns, to_ns), {last} + 1) e FROM processes
+                        WHERE started_ns BETWEEN {first} AND {last} AND is_defunct IS NOT TRUE)
+                        SELECT n, p, duration(e - b), shown(c),
+                            size((SELECT COALESCE(sum(bytes), 0)::BIGINT FROM disk_io d WHERE d.process_id = p AND operation = 'Read'
+                                AND timestamp_ns >= b AND timestamp_ns < e)),
+                            size((SELECT COALESCE(sum(bytes), 0)::BIGINT FROM disk_io d WHERE d.process_id = p AND operation = 'Write'
+                                AND timestamp_ns >= b AND timestamp_ns < e)),
+                            (SELECT count(*) FROM page_faults f WHERE f.process_id = p AND kind = 'HardFault'
+                                AND timestamp_ns >= b AND timestamp_ns < e),
+                            (SELECT count(*) FROM "Kernel-Image" i WHERE event_name = 'Image/Load' AND i.ProcessId = p
+                                AND timestamp_ns >= b AND timestamp_ns < e),
+                            duration((SELECT max(timestamp_ns) FROM "Kernel-Image" i WHERE event_name = 'Image/Load' AND i.ProcessId = p
+                                AND timestamp_ns >= b AND timestamp_ns < e) - b)
+                        FROM (SELECT *, (SELECT count(*) FROM cpu_samples c WHERE c.process_id = p AND timestamp_ns >= b AND timestamp_ns < e
+                            AND interrupt IS DISTINCT FROM 'dpc' AND interrupt IS DISTINCT FROM 'isr') c FROM s) ORDER BY c DESC, b""")
 
 
 if __name__ == "__main__":

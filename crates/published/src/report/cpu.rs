@@ -8,6 +8,7 @@ use conversion::sidecar::{InputFacts, StreamRow};
 
 use super::axis::Axis;
 use super::interrupts::{Interrupt, Interrupts, Processor};
+use super::starts::Starts;
 use super::tally::{Counters, Most, Ranked, Tally};
 use crate::source::Source;
 use crate::who::{Name, Who, walked};
@@ -94,11 +95,12 @@ pub(super) fn usage(
     who: &Who,
     interrupts: &Interrupts,
     inputs: &[InputFacts],
+    starts: &mut Starts,
     most: Most,
 ) -> Result<Option<CpuUsage>> {
     let mut processors = Processors::default();
     let mut spans = recorded_spans(inputs);
-    let mut sums = Sums { axis, who, interrupts, tally: Tally::default(), usage: CpuUsage::default() };
+    let mut sums = Sums { axis, who, interrupts, starts, tally: Tally::default(), usage: CpuUsage::default() };
     source.events::<Switch<'_>>("Kernel-Thread", |row| {
         let Some(time) = row.time.filter(|_| row.name == Some("Thread/CSwitch")) else { return };
         let machine = source.machine(row.input);
@@ -174,6 +176,7 @@ struct Sums<'a> {
     axis: &'a Axis,
     who: &'a Who,
     interrupts: &'a Interrupts,
+    starts: &'a mut Starts,
     tally: Tally<Name<'a>>,
     usage: CpuUsage,
 }
@@ -181,11 +184,14 @@ struct Sums<'a> {
 impl Sums<'_> {
     /// Adds what a processor did from one time to another, and what interrupted it.
     fn spend(&mut self, processor: Processor, span: (i64, i64), doing: Doing) {
-        let Sums { axis, who, interrupts, tally, usage } = self;
-        let name = match doing {
-            Doing::Thread(ran) => Some(who.name(ran.machine, ran.process, ran.thread, ran.since)),
+        let Sums { axis, who, interrupts, starts, tally, usage } = self;
+        let ran = match doing {
+            Doing::Thread(ran) => Some(ran),
             Doing::Idle | Doing::Unknown => None,
         };
+        let name = ran.map(|ran| who.name(ran.machine, ran.process, ran.thread, ran.since));
+        let process = ran.filter(|_| !starts.is_empty());
+        let process = process.map(|ran| (ran.machine, who.process(ran.machine, ran.process, ran.thread, ran.since)));
         if let Some(name) = name {
             tally.of(&name).count(0, [1, 0, 0, 0, 0, 0]);
         }
@@ -193,6 +199,9 @@ impl Sums<'_> {
             let ns = nanoseconds(from, until);
             let sum = usage.of(doing, interrupt);
             *sum = sum.saturating_add(ns);
+            if let Some((machine, process)) = process.filter(|_| interrupt.is_none()) {
+                starts.run(machine, process, (from, until));
+            }
             if let Some(name) = interrupt.map(|interrupt| Name::Known(interrupt.name())).or(name) {
                 let amounts = tally.of(&name);
                 amounts.count(ns, Counters::default());

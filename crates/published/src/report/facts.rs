@@ -17,6 +17,7 @@ use super::processes::{Processes, processes};
 use super::providers::{Providers, providers};
 use super::recorded::{Recorded, recorded};
 use super::samples::{CpuSamples, samples};
+use super::starts::Starts;
 use super::tally::{Most, Ranked};
 use super::waits::{Waits, waits};
 use crate::PublishedTrace;
@@ -62,6 +63,8 @@ pub struct Facts {
     pub(super) exceptions: Option<Ranked>,
     /// Processes by name.
     pub(super) processes: Processes,
+    /// Processes that started.
+    pub(super) starts: Starts,
     /// Spans of processes and threads that there was no room for.
     pub(super) left_out: u64,
 }
@@ -86,32 +89,34 @@ pub fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Facts> {
     let axis = Axis::new(first, last);
     let who = Who::read(&source)?;
     let most = Most::OF_A_PAGE;
-    let (waits, of_waits) = waits(&source, &axis, &who, most)?;
+    let mut starts = Starts::read(&source, &axis, &who)?;
+    let (waits, of_waits) = waits(&source, &axis, &who, &mut starts, most)?;
     // Addresses stand in events of the kernel's profiler, and in stacks.
     let has_addresses = source.has_events("Kernel-PerfInfo") || of_waits.has_stacks();
     let modules = if has_addresses { Modules::read(&source)? } else { Modules::default() };
     let names = StoredNames::beside(&root_of(&trace.folder()), modules.ids(), progress)?;
     let wait_stacks = flame(&source, &modules, &names, &of_waits, most)?;
     drop(of_waits);
-    let (samples, of_samples) = samples(&source, &axis, &who, &modules, most)?;
+    let (samples, of_samples) = samples(&source, &axis, &who, &modules, &mut starts, most)?;
     let sample_stacks = flame(&source, &modules, &names, &of_samples, most)?;
     drop(of_samples);
     let interrupts = interrupts(&source, &modules)?;
     Ok(Facts {
         providers: providers(&source, &axis)?,
         lanes: lanes(&source, &axis, &recorded.inputs)?,
-        usage: usage(&source, &axis, &who, &interrupts, &recorded.inputs, most)?,
+        usage: usage(&source, &axis, &who, &interrupts, &recorded.inputs, &mut starts, most)?,
         interrupts,
         waits,
         wait_stacks,
         samples,
         sample_stacks,
-        disk: disk(&source, &axis, &who, most)?,
+        disk: disk(&source, &axis, &who, &mut starts, most)?,
         files: files(&source, most)?,
         network: network(&source, &axis, &who, most)?,
         pauses: pauses(&source, &axis, &who, most)?,
         exceptions: exceptions(&source)?,
         processes: processes(&source, &axis)?,
+        starts,
         left_out: who.left_out(),
         axis,
         recorded,

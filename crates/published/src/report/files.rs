@@ -33,6 +33,9 @@ pub(super) struct Files {
     pub left_out: u64,
 }
 
+/// Sums by the number of a path.
+type ByPath = Sums<Option<usize>>;
+
 read_columns! {
     /// A row of `Kernel-DiskIo`.
     struct DiskOperation<'b> {
@@ -128,7 +131,7 @@ fn keys(source: &Source<'_>) -> Result<FileKeys> {
 }
 
 /// Finished disk operations by the number of their path, and by disk.
-fn on_disks(source: &Source<'_>, paths: &FilePaths) -> Result<(Sums<Option<usize>>, Sums<Option<i64>>)> {
+fn on_disks(source: &Source<'_>, paths: &FilePaths) -> Result<(ByPath, Sums<Option<i64>>)> {
     let (mut by_file, mut by_disk) = (Sums::default(), Sums::default());
     source.events::<DiskOperation<'_>>(DISK, |row| {
         let Some((counters, time)) = operation(row.name, row.bytes, row.took_ns).zip(row.time) else { return };
@@ -139,7 +142,7 @@ fn on_disks(source: &Source<'_>, paths: &FilePaths) -> Result<(Sums<Option<usize
 }
 
 /// Hard page faults by the number of their path: faults, bytes, nanoseconds, faults of unknown time and of unknown size.
-fn hard_faults(source: &Source<'_>, paths: &FilePaths) -> Result<Sums<Option<usize>>> {
+fn hard_faults(source: &Source<'_>, paths: &FilePaths) -> Result<ByPath> {
     let mut faults = Sums::default();
     source.events::<Fault<'_>>(FAULTS, |row| {
         let Some(time) = row.time.filter(|_| row.name == Some("PageFault/HardFault")) else { return };
@@ -152,7 +155,7 @@ fn hard_faults(source: &Source<'_>, paths: &FilePaths) -> Result<Sums<Option<usi
 }
 
 /// Reads and writes of programs by the number of their path: that of the event, else that which its key meant.
-fn asked(source: &Source<'_>, paths: &mut FilePaths) -> Result<Sums<Option<usize>>> {
+fn asked(source: &Source<'_>, paths: &mut FilePaths) -> Result<ByPath> {
     let mut asked = Sums::default();
     for dataset in ASKED {
         source.events::<FileOperation<'_>>(dataset, |row| {

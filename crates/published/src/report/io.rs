@@ -4,6 +4,7 @@ use base::error::Result;
 use conversion::read_columns;
 
 use super::axis::Axis;
+use super::starts::Starts;
 use super::tally::{Amounts, Counters, Most, Ranked, Tally};
 use crate::event_names::NETWORK;
 use crate::source::Source;
@@ -39,13 +40,21 @@ pub(super) fn operation(name: Option<&str>, size: Option<u64>, took_ns: Option<u
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
-pub(super) fn disk(source: &Source<'_>, axis: &Axis, who: &Who, most: Most) -> Result<Option<Ranked>> {
+pub(super) fn disk(
+    source: &Source<'_>,
+    axis: &Axis,
+    who: &Who,
+    starts: &mut Starts,
+    most: Most,
+) -> Result<Option<Ranked>> {
     let (mut tally, mut is_there) = (Tally::default(), false);
     source.events::<DiskOperation<'_>>("Kernel-DiskIo", |row| {
         let Some((counters, time)) = operation(row.name, row.bytes, row.took_ns).zip(row.time) else { return };
         is_there = true;
-        let name = who.name(source.machine(row.input), None, row.thread.or(row.issuing_thread), time);
-        add(tally.of(&name), axis, time, counters);
+        let (machine, thread) = (source.machine(row.input), row.thread.or(row.issuing_thread));
+        add(tally.of(&who.name(machine, None, thread, time)), axis, time, counters);
+        let [read, written, ..] = counters;
+        starts.transfer(machine, who.process(machine, None, thread, time), time, [read, written]);
     })?;
     Ok(is_there.then(|| tally.ranked(most.processes)))
 }

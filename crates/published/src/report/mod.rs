@@ -1,7 +1,7 @@
 //! A page about a published trace: what, when and where it recorded, who did what, what was lost and what is not decoded.
 //!
 //! ```text
-//! source ──► recorded, providers, lanes, cpu, interrupts, waits, samples, io, files, pauses ──► facts ──► sections ──► page
+//! source ──► recorded, providers, lanes, cpu, interrupts, waits, samples, io, files, starts, pauses ──► facts ──► sections ──► page
 //!            tally, sums, axis                     └─► profile ─► flame ─────┘     charts, hover, figures, bars, html
 //!                                                      labels, call_tree
 //! ```
@@ -38,6 +38,7 @@ mod providers;
 mod recorded;
 mod samples;
 mod sections;
+mod starts;
 mod sums;
 mod tally;
 mod unit;

@@ -37,6 +37,7 @@ fn parts(facts: &Facts) -> Vec<Section> {
         sections::cpu(facts),
         sections::waits(facts),
         sections::wait_stacks(facts),
+        sections::starts(facts),
         sections::pauses(facts),
         sections::disk(facts),
         sections::files(facts),

@@ -9,6 +9,7 @@ use super::axis::Axis;
 use super::cpu::IDLE;
 use super::interrupts::Interrupt;
 use super::profile::Profile;
+use super::starts::Starts;
 use super::tally::{Most, Ranked, Tally};
 use crate::frames::names_of;
 use crate::frames::{AddressPlace, EventStack, Modules, Owner, StackCell};
@@ -48,12 +49,20 @@ pub(super) fn samples<'a>(
     axis: &Axis,
     who: &'a Who,
     modules: &Modules,
+    starts: &mut Starts,
     most: Most,
 ) -> Result<(Option<CpuSamples>, Profile<'a>)> {
     let (mut sums, mut profile) = (Sums::default(), Profile::default());
     source.events::<SampleEvent<'_>>("Kernel-PerfInfo", |event| {
         let Some(sample) = Sample::of(source, &event) else { return };
         let Some(name) = sums.add(axis, who, modules, sample) else { return };
+        if sample.interrupt.is_none() {
+            starts.sample(
+                sample.machine,
+                who.process(sample.machine, sample.process, sample.thread, sample.time),
+                sample.time,
+            );
+        }
         if let Some(recorded) = sample.recorded {
             profile.add(name, Owner { machine: sample.machine, process: sample.process }, sample.time, recorded, 1);
         }

@@ -4,6 +4,7 @@ use base::error::Result;
 
 use super::axis::Axis;
 use super::profile::Profile;
+use super::starts::Starts;
 use super::tally::{Most, Ranked, Tally};
 use crate::frames::Owner;
 use crate::off_cpu::{OffCpu, off_cpu};
@@ -32,18 +33,21 @@ pub(super) fn waits<'a>(
     source: &Source<'_>,
     axis: &Axis,
     who: &'a Who,
+    starts: &mut Starts,
     most: Most,
 ) -> Result<(Option<Waits>, Profile<'a>)> {
     let (mut tally, mut is_there, mut profile) = (Tally::default(), false, Profile::default());
     let left_out = off_cpu(source, None, |span @ OffCpu { from, to, length, machine, process, .. }| {
         is_there = true;
-        let name = who.name(machine, walked(process, span.attribution), Some(span.thread), to);
+        let walked = walked(process, span.attribution);
+        let name = who.name(machine, walked, Some(span.thread), to);
         let amounts = tally.of(&name);
         if !span.is_wait {
             amounts.count(0, [0, 1, length, 0, 0, 0]);
             return;
         }
         amounts.count_one(length);
+        starts.wait(machine, who.process(machine, walked, Some(span.thread), to), (from, to));
         axis.spread(from, to, |bin, ns| amounts.draw(bin, ns));
         if let Some(recorded) = span.stack {
             amounts.count(0, [0, 0, 0, length, 0, 0]);

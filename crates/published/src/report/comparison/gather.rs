@@ -20,6 +20,7 @@ use super::super::pauses::pauses;
 use super::super::profile::Profile;
 use super::super::recorded::{Recorded, recorded};
 use super::super::samples::samples;
+use super::super::starts::Starts;
 use super::super::tally::{Most, Ranked};
 use super::super::waits::waits;
 use super::measure::{By, Measure};
@@ -181,11 +182,11 @@ impl Gather<'_> {
         let Gather { source, axis, recorded, loss, .. } = self;
         let (most, sums) = (Most::ALL, loss.of_sums());
         let who = Who::read(source)?;
-        let modules = Modules::default();
-        let (waits, _) = waits(source, axis, &who, most)?;
-        let (samples, _) = samples(source, axis, &who, &modules, most)?;
+        let (modules, starts) = (Modules::default(), &mut Starts::default());
+        let (waits, _) = waits(source, axis, &who, starts, most)?;
+        let (samples, _) = samples(source, axis, &who, &modules, starts, most)?;
         let interrupts = interrupts(source, &modules)?;
-        let usage = usage(source, axis, &who, &interrupts, &recorded.inputs, most)?;
+        let usage = usage(source, axis, &who, &interrupts, &recorded.inputs, starts, most)?;
         let of_usage = usage.map(|usage| {
             Amounts::of_ranked(&usage.by_process, sums.and_then(|missing| missing.checked_add(usage.unknown_ns)))
         });
@@ -194,7 +195,7 @@ impl Gather<'_> {
             (Measure::CpuNs, of_usage),
             (Measure::Samples, samples.map(|samples| Amounts::of_ranked(&samples.by_process, loss.events))),
             (Measure::WaitNs, of_waits),
-            (Measure::DiskBytes, disk(source, axis, &who, most)?.map(|ranked| sized(&ranked, sums))),
+            (Measure::DiskBytes, disk(source, axis, &who, starts, most)?.map(|ranked| sized(&ranked, sums))),
             (Measure::NetworkBytes, network(source, axis, &who, most)?.map(|ranked| sized(&ranked, sums))),
             (
                 Measure::GcPauseNs,
@@ -207,13 +208,13 @@ impl Gather<'_> {
     fn by_function(&self) -> Result<Measures> {
         let Gather { source, axis, loss, trace, progress, .. } = self;
         let who = Who::read(source)?;
-        let modules = Modules::read(source)?;
+        let (modules, starts) = (Modules::read(source)?, &mut Starts::default());
         let names = StoredNames::beside(&root_of(&trace.folder()), modules.ids(), *progress)?;
         let resolved = |profile: &Profile<'_>| flame(source, &modules, &names, profile, Most::ALL);
-        let (_, of_samples) = samples(source, axis, &who, &modules, Most::ALL)?;
+        let (_, of_samples) = samples(source, axis, &who, &modules, starts, Most::ALL)?;
         let samples = resolved(&of_samples)?;
         drop(of_samples);
-        let (_, of_waits) = waits(source, axis, &who, Most::ALL)?;
+        let (_, of_waits) = waits(source, axis, &who, starts, Most::ALL)?;
         let waits = resolved(&of_waits)?;
         drop(of_waits);
         let of = |flame: &Option<Flame>, missing: Option<u64>, amount: fn(&FunctionSums) -> u64| {

@@ -10,6 +10,7 @@ mod missing;
 mod recording;
 mod rows;
 mod stacks;
+mod starts;
 mod threads;
 
 pub(super) use cpu::{code, cpu, interrupts};
@@ -21,4 +22,5 @@ pub(super) use losses::{findings, losses, lost_in_all};
 pub(super) use missing::missing;
 pub(super) use recording::{about, buffers, clocks};
 pub(super) use stacks::{sample_stacks, wait_stacks};
+pub(super) use starts::starts;
 pub(super) use threads::{pauses, processes, waits};
