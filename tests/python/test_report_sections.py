@@ -1,5 +1,6 @@
 """Sections of the page of `report`: on made rows they say what is written out here, and on traces of the corpus what the views say."""
 
+import collections
 import json
 import os
 import re
@@ -12,7 +13,7 @@ import judge_scheduling as judge
 import made
 import support
 import test_judge_scheduling as scheduling
-from test_report import duration, page_of, report, running, size, with_views
+from test_report import duration, named, page_of, ranked, report, running, size, with_views
 
 
 def page_of_folder(folder):
@@ -306,6 +307,69 @@ class Starts(Section):
                                 AND timestamp_ns >= b AND timestamp_ns < e) - b)
                         FROM (SELECT *, (SELECT count(*) FROM cpu_samples c WHERE c.process_id = p AND timestamp_ns >= b AND timestamp_ns < e
                             AND interrupt IS DISTINCT FROM 'dpc' AND interrupt IS DISTINCT FROM 'isr') c FROM s) ORDER BY c DESC, b""")
+
+
+class Timeline(Section):
+    """Slices of the time, and the parts of these."""
+
+    def slices(self, folder):
+        """From when to when slices are, and their parts: eight of eight."""
+        first, last = span(folder)
+
+        def parts(first, points):
+            bounds = [first + -(-points * number // 8) for number in range(9)]
+            return list(zip(bounds, bounds[1:]))
+
+        return first, [(begin, end, parts(begin, end - begin)) for begin, end in parts(first, last + 1 - first)]
+
+    def compare(self, page, folder, title, amounts, shown_as):
+        """`amounts` gives what there is between two times, by name."""
+        first, slices = self.slices(folder)
+        for begin, end, parts in slices:
+            sums = amounts(begin, end)
+            caption = f"{title}, +{duration(begin - first)} to +{duration(end - first)}: amounts by time from the beginning"
+            if not sums:
+                self.assertNotIn(caption, page.tables)
+                continue
+            table = page.tables[caption]
+            self.assertEqual(table[0], ["processes", "in all", *(f"+{duration(since - first)}" for since, _ in parts)])
+            in_parts = [amounts(*part) for part in parts]
+            expected = ranked(sums)
+            rows = [[name, shown_as(amount), *(shown_as(part[name]) for part in in_parts)] for name, amount in expected[:6]]
+            if len(expected) > 6:
+                names = [name for name, _ in expected[6:]]
+                rest = [shown_as(sum(part[name] for name in names)) for part in [sums, *in_parts]]
+                rows.append([f"and {len(names)} more", *rest])
+            self.assertEqual(table[1:], rows, caption)
+
+    def test_samples_of_the_corpus(self):
+        out, folder = converted("perfview-net.4.5.2.x64")
+        with with_views(out) as connection:
+            samples = connection.execute("""SELECT timestamp_ns, CASE interrupt WHEN 'isr' THEN 'interrupt service routines'
+                WHEN 'dpc' THEN 'deferred procedure calls' ELSE COALESCE(process_name, 'process ' || process_id, 'thread ' || thread_id) END
+                FROM cpu_samples WHERE process_id IS DISTINCT FROM 0 OR interrupt IN ('dpc', 'isr')""").fetchall()
+        self.assertGreater(len(samples), 1000)
+
+        def amounts(begin, end):
+            return collections.Counter(name for time, name in samples if begin <= time < end)
+
+        self.compare(page_of_folder(folder), folder, "Samples by process", amounts, lambda n: f"{n:,} sample{'' if n == 1 else 's'}")
+
+    def test_time_of_the_corpus(self):
+        out, folder = converted("filtrace-diskio")
+        names = {"dpc": "deferred procedure calls", "isr": "interrupt service routines"}
+        runs = [(begin, end, named(row) if what == "busy" else names.get(what)) for begin, end, what, row in running(judge.Trace(folder))]
+        runs = [run for run in runs if run[2]]
+        self.assertGreater(len(runs), 100)
+
+        def amounts(begin, end):
+            sums = collections.Counter()
+            for since, until, name in runs:
+                if max(begin, since) < min(end, until):
+                    sums[name] += min(end, until) - max(begin, since)
+            return sums
+
+        self.compare(page_of_folder(folder), folder, "Time on processors by process", amounts, duration)
 
 
 if __name__ == "__main__":

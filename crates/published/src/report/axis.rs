@@ -8,12 +8,29 @@ pub(super) const BINS: usize = 160;
 pub(super) struct Axis {
     first: i64,
     last: i64,
+    /// Nanoseconds from the begin of the time that it is a slice of.
+    since: u64,
 }
 
 impl Axis {
     /// From the first to the last time.
     pub(super) fn new(first: i64, last: i64) -> Axis {
-        Axis { first, last: last.max(first) }
+        Axis { first, last: last.max(first), since: 0 }
+    }
+
+    /// Slices of equal length, each with as many parts as the whole; none of a span that has fewer nanoseconds than they have parts.
+    pub(super) fn slices(&self, count: usize) -> Vec<Axis> {
+        let parts = count.saturating_mul(BINS);
+        if parts == 0 || self.points() < parts as i128 {
+            return Vec::new();
+        }
+        let begin = |number: usize| self.offset_of(number, count);
+        let slice = |number| {
+            let (since, end) = (begin(number), begin(number + 1));
+            let at = |offset: u64| self.first.saturating_add_unsigned(offset);
+            Axis { first: at(since), last: at(end.saturating_sub(1)), since: self.since.saturating_add(since) }
+        };
+        (0..count).map(slice).collect()
     }
 
     /// The first time.
@@ -45,8 +62,18 @@ impl Axis {
 
     /// Nanoseconds from the first time to the begin of a part; of the part behind the last, to the end of the span.
     pub(super) fn offset(&self, bin: usize) -> u64 {
-        let bin = bin.min(BINS) as i128;
-        u64::try_from((bin * self.points() + BINS as i128 - 1) / BINS as i128).unwrap_or(u64::MAX)
+        self.offset_of(bin, BINS)
+    }
+
+    /// The same from the begin of the time that it is a slice of.
+    pub(super) fn moment(&self, bin: usize) -> u64 {
+        self.since.saturating_add(self.offset(bin))
+    }
+
+    /// Nanoseconds from the first time to the begin of one of so many parts.
+    fn offset_of(&self, part: usize, parts: usize) -> u64 {
+        let (part, parts) = (part.min(parts) as i128, parts as i128);
+        u64::try_from((part * self.points() + parts - 1) / parts).unwrap_or(u64::MAX)
     }
 
     /// Hands over the nanoseconds of each part that lie between two times, the later one excluded.

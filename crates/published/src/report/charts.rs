@@ -66,11 +66,11 @@ pub(super) struct Words<'a> {
     pub hover: &'a str,
 }
 
-/// A chart of amounts on top of one another, `top` being the full height.
-pub(super) fn stacked(words: Words<'_>, ranked: &Ranked, top: u64) -> String {
+/// A chart of amounts on top of one another, each in its colour, `top` being the full height.
+pub(super) fn stacked(words: Words<'_>, ranked: &Ranked, colors: &[usize], top: u64) -> String {
     let mut below = vec![0_u64; BINS];
     drawn(words, "tall", TALL, |marks| {
-        let shown = ranked.shown.iter().map(|(_, amounts)| amounts).zip(0..);
+        let shown = ranked.shown.iter().map(|(_, amounts)| amounts).zip(colors.iter().copied());
         let rest = ranked.rest.iter().map(|rest| (&rest.amounts, PALETTE.len() - 1));
         for (amounts, color) in shown.chain(rest) {
             let above: Vec<u64> =
@@ -227,7 +227,7 @@ mod tests {
             tally.of(name).count_one(amount);
             tally.of(name).draw(0, amount);
         }
-        let svg = stacked(WORDS, &tally.ranked(2), 4);
+        let svg = stacked(WORDS, &tally.ranked(2), &[0, 1], 4);
         assert!(svg.contains("<polygon fill=\"#2F6DB5\" points=\"0,100 8,100 8,400 0,400\"/>"), "{svg}");
         assert!(svg.contains("<polygon fill=\"#C8541A\" points=\"0,0 8,0 8,100 0,100\"/>"), "{svg}");
     }

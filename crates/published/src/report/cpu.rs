@@ -10,6 +10,7 @@ use super::axis::Axis;
 use super::interrupts::{Interrupt, Interrupts, Processor};
 use super::starts::Starts;
 use super::tally::{Counters, Most, Ranked, Tally};
+use super::zoom::{MOST_IN_SLICE, Slice, Zoom};
 use crate::source::Source;
 use crate::who::{Name, Who, walked};
 
@@ -21,6 +22,8 @@ pub(super) struct CpuUsage {
     /// Nanoseconds by process, without those of the idle thread; the first counter has the runs. Those of interrupts are listed by
     /// what these are.
     pub by_process: Ranked,
+    /// The same in slices of the time.
+    pub slices: Vec<Slice>,
     /// Nanoseconds of processes.
     pub busy_ns: u64,
     /// Nanoseconds of interrupts, [by what they are](Interrupt).
@@ -100,7 +103,8 @@ pub(super) fn usage(
 ) -> Result<Option<CpuUsage>> {
     let mut processors = Processors::default();
     let mut spans = recorded_spans(inputs);
-    let mut sums = Sums { axis, who, interrupts, starts, tally: Tally::default(), usage: CpuUsage::default() };
+    let (tally, zoom) = (Tally::default(), Zoom::new(axis, most.slices));
+    let mut sums = Sums { axis, who, interrupts, starts, tally, zoom, usage: CpuUsage::default() };
     source.events::<Switch<'_>>("Kernel-Thread", |row| {
         let Some(time) = row.time.filter(|_| row.name == Some("Thread/CSwitch")) else { return };
         let machine = source.machine(row.input);
@@ -121,9 +125,10 @@ pub(super) fn usage(
     let inputs: BTreeSet<Option<i64>> = running.keys().map(|(input, _)| *input).collect();
     let silent = spans.into_iter().filter(|((input, _), _)| inputs.contains(input));
     silent.for_each(|(processor, span)| sums.spend(processor, span, Doing::Unknown));
-    let Sums { tally, mut usage, .. } = sums;
+    let Sums { tally, zoom, mut usage, .. } = sums;
     usage.processors = running.keys().map(|(_, cpu)| *cpu).collect::<BTreeSet<_>>().len();
     usage.by_process = tally.ranked(most.processes);
+    usage.slices = zoom.ranked(MOST_IN_SLICE);
     Ok((!running.is_empty()).then_some(usage))
 }
 
@@ -178,13 +183,14 @@ struct Sums<'a> {
     interrupts: &'a Interrupts,
     starts: &'a mut Starts,
     tally: Tally<Name<'a>>,
+    zoom: Zoom<Name<'a>>,
     usage: CpuUsage,
 }
 
 impl Sums<'_> {
     /// Adds what a processor did from one time to another, and what interrupted it.
     fn spend(&mut self, processor: Processor, span: (i64, i64), doing: Doing) {
-        let Sums { axis, who, interrupts, starts, tally, usage } = self;
+        let Sums { axis, who, interrupts, starts, tally, zoom, usage } = self;
         let ran = match doing {
             Doing::Thread(ran) => Some(ran),
             Doing::Idle | Doing::Unknown => None,
@@ -206,6 +212,7 @@ impl Sums<'_> {
                 let amounts = tally.of(&name);
                 amounts.count(ns, Counters::default());
                 axis.spread(from, until, |bin, ns| amounts.draw(bin, ns));
+                zoom.spread(&name, from, until);
             }
         });
     }

@@ -12,6 +12,7 @@ use super::hover::of_stack;
 use super::html::{Cell, details, note, table, text};
 use super::tally::Ranked;
 use super::unit::Unit;
+use super::zoom::Slice;
 
 /// Slices of the time in the table behind a chart.
 const SLICES: usize = 8;
@@ -38,10 +39,14 @@ pub(super) fn moment(axis: &Axis, time: i64) -> String {
 
 /// The beginning, the middle and the end of the time, below a chart.
 pub(super) fn scale(axis: &Axis) -> String {
-    let middle = duration(axis.offset(BINS / 2));
+    let begin = match axis.moment(0) {
+        0 => "0".to_owned(),
+        begin => format!("+{}", duration(begin)),
+    };
+    let middle = duration(axis.moment(BINS / 2));
     format!(
-        "<div class=\"scale\" aria-hidden=\"true\"><span>0</span><span>+{middle}</span><span>+{}</span></div>\n",
-        duration(axis.length())
+        "<div class=\"scale\" aria-hidden=\"true\"><span>{begin}</span><span>+{middle}</span><span>+{}</span></div>\n",
+        duration(axis.moment(0).saturating_add(axis.length()))
     )
 }
 
@@ -60,6 +65,12 @@ pub(super) struct Figure<'a> {
 
 /// A chart of amounts by name on top of one another, with a legend and a table of its numbers.
 pub(super) fn figure(figure: Figure<'_>, axis: &Axis, ranked: &Ranked) -> String {
+    let colors: Vec<usize> = (0..ranked.shown.len()).collect();
+    colored(figure, axis, ranked, &colors, "")
+}
+
+/// The same with a colour for each name, and something below the axis of the time, which is HTML.
+fn colored(figure: Figure<'_>, axis: &Axis, ranked: &Ranked, colors: &[usize], below: &str) -> String {
     let Figure { id, title, unit, .. } = figure;
     let peak = ranked.peak();
     if peak == 0 {
@@ -69,10 +80,63 @@ pub(super) fn figure(figure: Figure<'_>, axis: &Axis, ranked: &Ranked) -> String
     let names: Vec<String> = ranked.shown.iter().map(|(name, _)| text(name)).collect();
     let description = format!("{top}. From the most to the least: {}.", names.join(", "));
     let hover = of_stack(axis, ranked, unit);
-    let svg = stacked(Words { id, title, description: &description, hover: &hover }, ranked, peak);
+    let svg = stacked(Words { id, title, description: &description, hover: &hover }, ranked, colors, peak);
     let numbers = details("Numbers of this chart", &numbers(figure, axis, ranked));
-    let legend = legend(ranked);
-    format!("<figure>\n<figcaption>{title}. {top}.</figcaption>\n{svg}{}{legend}{numbers}</figure>\n", scale(axis))
+    let legend = legend(ranked, colors);
+    format!(
+        "<figure>\n<figcaption>{title}. {top}.</figcaption>\n{svg}{}{below}{legend}{numbers}</figure>\n",
+        scale(axis)
+    )
+}
+
+/// A chart whose time leads to finer ones: below its axis are links to slices, each with a chart and a table of its own.
+pub(super) fn zoomed(figure: Figure<'_>, axis: &Axis, ranked: &Ranked, slices: &[Slice]) -> String {
+    if slices.iter().all(|slice| slice.ranked.peak() == 0) {
+        return self::figure(figure, axis, ranked);
+    }
+    let Figure { id, title, .. } = figure;
+    let links = slices.iter().zip(0..).fold(String::new(), |mut links, (slice, number)| {
+        let begin = duration(slice.axis.moment(0));
+        let _ = writeln!(links, "<a href=\"#{id}-slice-{number}\" title=\"{}\">+{begin}</a>", span(&slice.axis));
+        links
+    });
+    let ruler =
+        format!("<nav class=\"ruler\" aria-label=\"{title}: slices of the time, by their begin\">\n{links}</nav>\n");
+    let colors: Vec<usize> = (0..ranked.shown.len()).collect();
+    let whole = colored(figure, axis, ranked, &colors, &ruler);
+    let charts: String = (0..slices.len()).map(|number| slice(figure, ranked, slices, number)).collect();
+    format!("<div class=\"zoom\" id=\"{id}-whole\">\n{whole}{charts}</div>\n")
+}
+
+/// From when to when a slice is.
+fn span(axis: &Axis) -> String {
+    format!("+{} to +{}", duration(axis.moment(0)), duration(axis.moment(BINS)))
+}
+
+/// A slice with its chart, and links to those beside it.
+fn slice(whole: Figure<'_>, ranked: &Ranked, slices: &[Slice], number: usize) -> String {
+    let Some(Slice { axis, ranked: own }) = slices.get(number) else { return String::new() };
+    let (id, from_to) = (whole.id, span(axis));
+    let (name, title) = (format!("{id}-{number}"), format!("{}, {from_to}", whole.title));
+    let link = |word: &str, number: Option<usize>| {
+        let number = number.filter(|number| *number < slices.len());
+        number.map_or_else(String::new, |number| format!("<a href=\"#{id}-slice-{number}\">{word}</a>\n"))
+    };
+    let (before, behind) = (link("earlier", number.checked_sub(1)), link("later", number.checked_add(1)));
+    let chart = colored(Figure { id: &name, title: &title, ..whole }, axis, own, &colors_of(ranked, own), "");
+    format!(
+        "<div class=\"slice\" id=\"{id}-slice-{number}\">\n<h3>{from_to}</h3>\n<p class=\"steps\">{before}{behind}\
+         <a href=\"#{id}-whole\">all of the time</a></p>\n{chart}</div>\n"
+    )
+}
+
+/// Colours of the names of a slice: those that they have in the whole; names that it does not list have others.
+fn colors_of(whole: &Ranked, slice: &Ranked) -> Vec<usize> {
+    let own = |name: &str| whole.shown.iter().position(|(other, _)| other == name);
+    let taken: Vec<usize> = slice.shown.iter().filter_map(|(name, _)| own(name)).collect();
+    let mut free = (0..PALETTE.len() - 1).rev().filter(|color| !taken.contains(color));
+    let color = |(name, _): &(String, _)| own(name).or_else(|| free.next()).unwrap_or(PALETTE.len() - 1);
+    slice.shown.iter().map(color).collect()
 }
 
 /// What is left out of a list of names, and counted.
@@ -82,9 +146,9 @@ pub(super) fn rest(ranked: &Ranked) -> Option<String> {
     Some(format!("and {} more{others}", Count(rest.names as u64)))
 }
 
-fn legend(ranked: &Ranked) -> String {
+fn legend(ranked: &Ranked, colors: &[usize]) -> String {
     let mut items = String::new();
-    for ((name, _), color) in ranked.shown.iter().zip(0..) {
+    for ((name, _), color) in ranked.shown.iter().zip(colors) {
         let _ = writeln!(items, "<li><i class=\"c{color}\"></i>{}</li>", text(name));
     }
     if let Some(rest) = rest(ranked) {
@@ -95,7 +159,7 @@ fn legend(ranked: &Ranked) -> String {
 
 /// The numbers of a chart: a row for each name, a column for each slice of the time.
 fn numbers(figure: Figure<'_>, axis: &Axis, ranked: &Ranked) -> String {
-    let begins: Vec<String> = (0..SLICES).map(|slice| format!("+{}", duration(axis.offset(slice * PARTS)))).collect();
+    let begins: Vec<String> = (0..SLICES).map(|slice| format!("+{}", duration(axis.moment(slice * PARTS)))).collect();
     let mut heads = vec![figure.things, "in all"];
     heads.extend(begins.iter().map(String::as_str));
     let row = |name: &str, bins: &[u64]| {
@@ -113,6 +177,7 @@ fn numbers(figure: Figure<'_>, axis: &Axis, ranked: &Ranked) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::tally::Tally;
+    use super::super::zoom::Zoom;
     use super::*;
 
     #[test]
@@ -134,6 +199,39 @@ mod tests {
         let numbers = numbers(figure, &Axis::new(0, 1599), &tally.ranked(1));
         assert!(numbers.contains(">a</th><td class=\"n\">9 samples</td><td class=\"n\">4 samples</td><td class=\"n\">5 samples</td><td class=\"n\">0 samples</td>"), "{numbers}");
         assert!(numbers.contains("<th scope=\"col\" class=\"n\">+200 ns</th>"), "{numbers}");
+    }
+
+    #[test]
+    fn a_name_keeps_its_colour_in_a_slice() {
+        let ranked = |names: &[&str]| {
+            let mut tally = Tally::<String>::default();
+            names.iter().zip((0..99).rev()).for_each(|(name, weight)| tally.of(*name).count_one(weight));
+            tally.ranked(12)
+        };
+        let whole = ranked(&["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"]);
+        assert_eq!(colors_of(&whole, &ranked(&["c", "x", "l", "y", "a"])), [2, 10, 11, 9, 0]);
+    }
+
+    #[test]
+    fn a_chart_leads_to_its_slices() {
+        let axis = Axis::new(0, 3199);
+        let (mut tally, mut zoom) = (Tally::<String>::default(), Zoom::new(&axis, 2));
+        tally.of("a").draw(3, 7);
+        zoom.spread(&"a".to_owned(), 60, 67);
+        let figure = Figure { id: "x", title: "T", things: "processes", unit: Unit::Time };
+        let html = zoomed(figure, &axis, &tally.ranked(1), &zoom.ranked(1));
+        assert!(
+            html.contains(
+                "title=\"+0 ns to +1.6 µs\">+0 ns</a>\n<a href=\"#x-slice-1\" title=\"+1.6 µs to +3.2 µs\">+1.6 µs</a>\n</nav>"
+            ),
+            "{html}"
+        );
+        assert!(
+            html.contains("<div class=\"slice\" id=\"x-slice-0\">") && html.contains("aria-labelledby=\"t-x-0 d-x-0\""),
+            "{html}"
+        );
+        assert!(html.contains("<h3>+1.6 µs to +3.2 µs</h3>\n<p class=\"steps\"><a href=\"#x-slice-0\">earlier</a>\n<a href=\"#x-whole\">"), "{html}");
+        assert_eq!(html.matches("There is nothing to draw.").count(), 1);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use base::readable::count::counted;
+use base::readable::printable::cut;
 use base::readable::time::duration;
 
 use super::axis::{Axis, BINS};
@@ -14,6 +15,8 @@ use super::unit::Unit;
 
 /// Parts of the axis that share a title in a chart that is one row of many.
 const PARTS: usize = 8;
+/// Characters of a name in a title, which stands there for every part of the time.
+const LONGEST: usize = 40;
 /// Names that a title has.
 const MOST_NAMES: usize = 8;
 
@@ -29,8 +32,10 @@ pub(super) fn of_stack(axis: &Axis, ranked: &Ranked, unit: Unit) -> String {
             .collect();
         shown.sort_by_key(|(_, amount)| std::cmp::Reverse(*amount));
         let more = shown.len().saturating_sub(MOST_NAMES);
-        let names =
-            shown.iter().take(MOST_NAMES).map(|(name, amount)| format!("{} {}", text(name), unit.shown(*amount)));
+        let names = shown
+            .iter()
+            .take(MOST_NAMES)
+            .map(|(name, amount)| format!("{} {}", text(&cut(name.chars(), LONGEST)), unit.shown(*amount)));
         let more = (more > 0).then(|| format!("and {more} more"));
         let names: Vec<String> = names.chain(more).collect();
         (!names.is_empty()).then(|| names.join(", "))
@@ -66,7 +71,7 @@ fn titles(axis: &Axis, step: usize, words: impl Fn(usize) -> Option<String>) -> 
     let mut titles = String::new();
     for first in (0..BINS).step_by(step) {
         let Some(words) = words(first) else { continue };
-        let (from, to) = (duration(axis.offset(first)), duration(axis.offset(first + step)));
+        let (from, to) = (duration(axis.moment(first)), duration(axis.moment(first + step)));
         let [x, width] = [first, step].map(|parts| parts * STEP.unsigned_abs() as usize);
         let _ = writeln!(
             titles,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! source ──► recorded, providers, lanes, cpu, interrupts, waits, samples, io, files, starts, pauses ──► facts ──► sections ──► page
-//!            tally, sums, axis                     └─► profile ─► flame ─────┘     charts, hover, figures, bars, html
+//!            tally, sums, zoom, axis                     └─► profile ─► flame ─────┘     charts, hover, figures, bars, html
 //!                                                      labels, call_tree
 //! ```
 //!
@@ -43,6 +43,7 @@ mod sums;
 mod tally;
 mod unit;
 mod waits;
+mod zoom;
 
 pub use facts::{Facts, facts};
 pub use index::{Entry, index};

@@ -11,6 +11,7 @@ use super::interrupts::Interrupt;
 use super::profile::Profile;
 use super::starts::Starts;
 use super::tally::{Most, Ranked, Tally};
+use super::zoom::{MOST_IN_SLICE, Slice, Zoom};
 use crate::frames::names_of;
 use crate::frames::{AddressPlace, EventStack, Modules, Owner, StackCell};
 use crate::source::Source;
@@ -30,6 +31,8 @@ const INTERRUPTS: [(i64, Interrupt); 2] = [(2, Interrupt::Isr), (1, Interrupt::D
 pub(super) struct CpuSamples {
     /// Samples by process, without those of the idle one; those of interrupts by what these are.
     pub by_process: Ranked,
+    /// The same in slices of the time.
+    pub slices: Vec<Slice>,
     /// The same by module.
     pub by_module: Ranked,
     /// The same by method of .NET, those in other code left out.
@@ -52,7 +55,7 @@ pub(super) fn samples<'a>(
     starts: &mut Starts,
     most: Most,
 ) -> Result<(Option<CpuSamples>, Profile<'a>)> {
-    let (mut sums, mut profile) = (Sums::default(), Profile::default());
+    let (mut sums, mut profile) = (Sums::new(axis, most), Profile::default());
     source.events::<SampleEvent<'_>>("Kernel-PerfInfo", |event| {
         let Some(sample) = Sample::of(source, &event) else { return };
         let Some(name) = sums.add(axis, who, modules, sample) else { return };
@@ -76,6 +79,7 @@ pub(super) fn samples<'a>(
     }
     let samples = CpuSamples {
         by_process,
+        slices: sums.zoom.ranked(MOST_IN_SLICE),
         by_module: by_module(sums.places, most),
         by_method: by_method(source, &sums.methods, most)?,
         idle: sums.idle,
@@ -129,9 +133,9 @@ read_columns! {
 }
 
 /// Samples that are added up.
-#[derive(Default)]
 struct Sums<'a, 'm> {
     processes: Tally<Name<'a>>,
+    zoom: Zoom<Name<'a>>,
     places: HashMap<AddressPlace<'m>, u64>,
     /// By the row of the method.
     methods: HashMap<u32, u64>,
@@ -139,6 +143,16 @@ struct Sums<'a, 'm> {
 }
 
 impl<'a, 'm> Sums<'a, 'm> {
+    fn new(axis: &Axis, most: Most) -> Sums<'a, 'm> {
+        Sums {
+            processes: Tally::default(),
+            zoom: Zoom::new(axis, most.slices),
+            places: HashMap::new(),
+            methods: HashMap::new(),
+            idle: 0,
+        }
+    }
+
     /// Adds a sample; whose it is, unless it is one of the idle process.
     fn add(&mut self, axis: &Axis, who: &'a Who, modules: &'m Modules, sample: Sample<'_>) -> Option<Name<'a>> {
         let Sample { time, machine, process, thread, address, interrupt, recorded } = sample;
@@ -154,6 +168,7 @@ impl<'a, 'm> Sums<'a, 'm> {
         if let Some(bin) = axis.bin(time) {
             amounts.draw(bin, 1);
         }
+        self.zoom.count(&name, time);
         let place = address.map_or(AddressPlace::Nowhere, |address| modules.at(machine, id, address, time));
         add_one(self.places.entry(place).or_default());
         let method = id.zip(address).and_then(|(id, address)| modules.method((machine, id), address, time));

@@ -16,13 +16,15 @@ pub(super) struct Most {
     pub places: usize,
     /// Functions.
     pub functions: usize,
+    /// Slices of the time in which processes are listed, too.
+    pub slices: usize,
 }
 
 impl Most {
     /// What a page has room for.
-    pub(super) const OF_A_PAGE: Most = Most { processes: 12, places: 20, functions: 20 };
+    pub(super) const OF_A_PAGE: Most = Most { processes: 12, places: 20, functions: 20, slices: 8 };
     /// All of them.
-    pub(super) const ALL: Most = Most { processes: usize::MAX, places: usize::MAX, functions: usize::MAX };
+    pub(super) const ALL: Most = Most { processes: usize::MAX, places: usize::MAX, functions: usize::MAX, slices: 0 };
 }
 
 /// Names that are distinguished; what comes with others is added up under none.

@@ -8,7 +8,7 @@ use conversion::views::to_record;
 
 use super::super::cpu::CpuUsage;
 use super::super::facts::Facts;
-use super::super::figures::{Figure, figure, share};
+use super::super::figures::{Figure, share, zoomed};
 use super::super::html::{Cell, Section, note, table, text};
 use super::super::interrupts::{Interrupt, Interrupts};
 use super::super::samples::CpuSamples;
@@ -49,7 +49,7 @@ fn of_switches(facts: &Facts, usage: &CpuUsage) -> String {
     });
     let table = table("Time on processors by process", &["process", "on processors", "of known time", "runs"], &rows);
     let sums = sums(usage, &facts.interrupts);
-    format!("{lead}{}{table}{sums}", figure(words, &facts.axis, ranked))
+    format!("{lead}{}{table}{sums}", zoomed(words, &facts.axis, ranked, &usage.slices))
 }
 
 /// What the processors did in all: it adds up to what was recorded of them.
@@ -98,7 +98,7 @@ fn of_samples(facts: &Facts, samples: &CpuSamples) -> String {
         "<p>{} of the profiler, and {} of idle processors{busy}.</p>\n{}{}",
         counted(all, "samples"),
         Count(samples.idle),
-        figure(words, &facts.axis, &samples.by_process),
+        zoomed(words, &facts.axis, &samples.by_process, &samples.slices),
         of_places("Samples by process", "process", &samples.by_process, all)
     )
 }
