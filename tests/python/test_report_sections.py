@@ -372,5 +372,30 @@ class Timeline(Section):
         self.compare(page_of_folder(folder), folder, "Time on processors by process", amounts, duration)
 
 
+class Collections(Section):
+    """Garbage collections are those of `gc_collections`."""
+
+    def test_traces_of_the_corpus(self):
+        for name in ["dotnetperf-gccollectonly", "perfview-net.4.5.x86-old", "perfview-net.4.5.2.x64", "perfview-gcevents"]:
+            with self.subTest(trace=name):
+                out, folder = converted(name)
+                page = page_of_folder(folder)
+                process = "COALESCE(process_name, 'process ' || process_id)"
+                with with_views(out) as connection:
+                    with_words(connection)
+                    self.check(page, "Collections by process and generation", connection, f"""SELECT w, shown(n),
+                        CASE k WHEN 0 THEN '–' ELSE duration(p) END, shown(s), CASE s WHEN 0 THEN '–' ELSE duration(t // s) END, size(b)
+                        FROM (SELECT {process} || ', generation ' || generation || CASE type WHEN 'BackgroundGC' THEN ', background' ELSE '' END w,
+                            count(*) n, count(to_ns) s, COALESCE(sum(duration_ns), 0)::BIGINT t, COALESCE(sum(pause_ns), 0)::BIGINT p,
+                            count(pause_ns) k, COALESCE(sum(promoted_bytes), 0)::BIGINT b FROM gc_collections GROUP BY 1) ORDER BY p DESC, w""")
+                    if "Heaps behind collections" not in page.tables:
+                        self.assertEqual(connection.execute("SELECT count(heap_bytes_after) FROM gc_collections").fetchone(), (0,))
+                        continue
+                    heaps = connection.execute(f"""SELECT w, shown(n), size(m), size(l) FROM (SELECT {process} w, count(*) n,
+                        max(heap_bytes_after) m, arg_max(heap_bytes_after, to_ns) l
+                        FROM gc_collections WHERE heap_bytes_after IS NOT NULL AND to_ns IS NOT NULL GROUP BY 1) ORDER BY m DESC, w""").fetchall()
+                    self.assertEqual(page.tables["Heaps behind collections"][1:], [list(row) for row in heaps[:12]])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -12,6 +12,7 @@ mod event;
 pub mod event_names;
 mod footer;
 pub mod frames;
+pub mod gc_collections;
 pub mod gc_pauses;
 mod harvest;
 mod inspection;

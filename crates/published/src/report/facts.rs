@@ -5,6 +5,7 @@ use base::progress::Progress;
 use columnar::output::manifest::CommitRecord;
 
 use super::axis::Axis;
+use super::collections::{Collections, collections};
 use super::cpu::{CpuUsage, usage};
 use super::failures::exceptions;
 use super::files::{Files, files};
@@ -59,6 +60,8 @@ pub struct Facts {
     pub(super) network: Option<Ranked>,
     /// Pauses of .NET.
     pub(super) pauses: Option<Pauses>,
+    /// Garbage collections of .NET.
+    pub(super) collections: Option<Collections>,
     /// Exceptions of .NET by type.
     pub(super) exceptions: Option<Ranked>,
     /// Processes by name.
@@ -114,6 +117,7 @@ pub fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Facts> {
         files: files(&source, most)?,
         network: network(&source, &axis, &who, most)?,
         pauses: pauses(&source, &axis, &who, most)?,
+        collections: collections(&source, &axis, &who, most)?,
         exceptions: exceptions(&source)?,
         processes: processes(&source, &axis)?,
         starts,

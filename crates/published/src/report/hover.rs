@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use base::readable::count::counted;
+use base::readable::count::{ByteCount, counted};
 use base::readable::printable::cut;
 use base::readable::time::duration;
 
@@ -47,6 +47,14 @@ pub(super) fn of_row(axis: &Axis, bins: &[u64], things: &str) -> String {
     titles(axis, PARTS, |first| {
         let sum = bins.iter().skip(first).take(PARTS).fold(0_u64, |sum, amount| sum.saturating_add(*amount));
         (sum > 0).then(|| counted(sum, things))
+    })
+}
+
+/// Titles of a chart of one series of sizes, of which the largest of a part counts.
+pub(super) fn of_peaks(axis: &Axis, bins: &[u64]) -> String {
+    titles(axis, PARTS, |first| {
+        let peak = bins.iter().skip(first).take(PARTS).max().copied().filter(|peak| *peak > 0);
+        peak.map(|peak| format!("up to {}", ByteCount(peak)))
     })
 }
 

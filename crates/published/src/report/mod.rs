@@ -1,7 +1,7 @@
 //! A page about a published trace: what, when and where it recorded, who did what, what was lost and what is not decoded.
 //!
 //! ```text
-//! source ──► recorded, providers, lanes, cpu, interrupts, waits, samples, io, files, starts, pauses ──► facts ──► sections ──► page
+//! source ──► recorded, providers, lanes, cpu, interrupts, waits, samples, io, files, starts, pauses, collections ──► facts ──► sections ──► page
 //!            tally, sums, zoom, axis                     └─► profile ─► flame ─────┘     charts, hover, figures, bars, html
 //!                                                      labels, call_tree
 //! ```
@@ -13,6 +13,7 @@ mod axis;
 mod bars;
 mod call_tree;
 mod charts;
+mod collections;
 pub mod comparison;
 mod cpu;
 mod document;

@@ -39,6 +39,7 @@ fn parts(facts: &Facts) -> Vec<Section> {
         sections::wait_stacks(facts),
         sections::starts(facts),
         sections::pauses(facts),
+        sections::collections(facts),
         sections::disk(facts),
         sections::files(facts),
         sections::network(facts),

@@ -1,5 +1,6 @@
 //! Sections of the page: facts in words, tables and charts.
 
+mod collections;
 mod cpu;
 mod events;
 mod failures;
@@ -13,6 +14,7 @@ mod stacks;
 mod starts;
 mod threads;
 
+pub(super) use collections::collections;
 pub(super) use cpu::{code, cpu, interrupts};
 pub(super) use events::events;
 pub(super) use failures::failures;
