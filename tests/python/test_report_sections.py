@@ -397,5 +397,47 @@ class Collections(Section):
                     self.assertEqual(page.tables["Heaps behind collections"][1:], [list(row) for row in heaps[:12]])
 
 
+class Packets(Section):
+    """Packets are those of `packets` and `packet_reports`."""
+
+    def test_made_cases(self):
+        out, folder = example()
+        seen = {"event_id": 160, "OriginalPayloadSize": 100, "PktGroupId": 7, "DropReason": 0, "ComponentId": 1, "PktNumber": 1}
+        rows = [{**seen, "ComponentId": one} for one in (1, 2, 3)]
+        rows += [{**seen, "event_id": 170, "DropReason": 8, "ComponentId": 3, "OriginalPayloadSize": 120}]
+        rows += [{**seen, "PktNumber": 2}, {**seen, "PktNumber": None}, {**seen, "PktNumber": None, "PktCount": 1}]
+        rows += [{**seen, "event_id": 170, "DropReason": 9999, "PktNumber": 3, "ComponentId": 9, "OriginalPayloadSize": None}]
+        # No report, and the names of components: of two the one that is last in their order.
+        rows += [{**seen, "event_id": 10, "PktNumber": 77}]
+        rows += [{"event_id": 20, "Id": one, "Name": name} for one, name in ((1, "nic"), (2, "filter"), (3, "bridge"), (3, "switch"))]
+        add_dataset(folder, "Microsoft-Windows-PktMon", rows)
+        captured = [
+            {"event_id": 1001, "MiniportIfIndex": 4, "FragmentSize": 54}, {"event_id": 1001, "MiniportIfIndex": 4, "FragmentSize": 6},
+            {"event_id": 1003, "MiniportIfIndex": 5, "FragmentSize": 1, "SourceNicName": "nic"}, {"event_id": 1002, "MiniportIfIndex": 4},
+        ]
+        add_dataset(folder, "Microsoft-Windows-NDIS-PacketCapture", [{"seq": 100 + at, **row} for at, row in enumerate(captured)])
+        page = page_of_folder(folder)
+        self.assertEqual(page.tables["Packets by who recorded them"][1:], [
+            ["pktmon", "4", "320 B", "2", "8"], ["NDIS", "3", "61 B", "0", "3"],
+        ])
+        self.assertEqual(page.tables["Reports of packets by component"][1:], [
+            ["nic (component 1)", "4", "400 B", "0"], ["interface 4", "2", "60 B", "0"], ["switch (component 3)", "2", "220 B", "1"],
+            ["component 9", "1", "0 B", "1"], ["filter (component 2)", "1", "100 B", "0"], ["nic (interface 5)", "1", "1 B", "0"],
+        ])
+        self.assertEqual(page.tables["Drops by reason and component"][1:], [
+            ["Filtered (8), switch (component 3)", "1"], ["reason 9999, component 9", "1"],
+        ])
+        self.assertIn("The size of 1 packet is not known.", page.source)
+        with with_views(out) as connection:
+            with_words(connection)
+            self.check(page, "Packets by who recorded them", connection, """SELECT CASE source WHEN 'ndis' THEN 'NDIS' ELSE source END,
+                shown(n), size(b), shown(d), shown(r) FROM (SELECT source, count(*) n, COALESCE(sum(bytes), 0)::BIGINT b,
+                count(*) FILTER (is_dropped) d, sum(reports)::BIGINT r FROM packets GROUP BY 1) ORDER BY n DESC, 1""")
+            self.check(page, "Drops by reason and component", connection, """SELECT w, shown(n) FROM (SELECT
+                COALESCE(drop_reason_name || ' (' || drop_reason || ')', 'reason ' || drop_reason) || ', '
+                || COALESCE(component || ' (component ' || component_id || ')', 'component ' || component_id) w, count(*) n
+                FROM packet_reports WHERE drop_reason IS NOT NULL GROUP BY 1) ORDER BY n DESC, w""")
+
+
 if __name__ == "__main__":
     unittest.main()

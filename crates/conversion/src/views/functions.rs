@@ -17,6 +17,77 @@ struct Function {
     spark: Option<&'static str>,
 }
 
+/// Reasons why packets are dropped: numbers and names of `PKTMON_DROP_REASON`.
+const DROP_REASONS: &str = "CASE x WHEN 0 THEN 'Unknown' WHEN 1 THEN 'InvalidData' WHEN 2 THEN 'InvalidPacket' \
+     WHEN 3 THEN 'Resources' WHEN 4 THEN 'NotReady' WHEN 5 THEN 'Disconnected' \
+     WHEN 6 THEN 'NotAccepted' WHEN 7 THEN 'Busy' WHEN 8 THEN 'Filtered' WHEN 9 THEN 'FilteredVLAN' \
+     WHEN 10 THEN 'UnauthorizedVLAN' WHEN 11 THEN 'UnauthorizedMAC' \
+     WHEN 12 THEN 'FailedSecurityPolicy' WHEN 13 THEN 'FailedPvlanSetting' WHEN 14 THEN 'Qos' \
+     WHEN 15 THEN 'Ipsec' WHEN 16 THEN 'MacSpoofing' WHEN 17 THEN 'DhcpGuard' \
+     WHEN 18 THEN 'RouterGuard' WHEN 19 THEN 'BridgeReserved' WHEN 20 THEN 'VirtualSubnetId' \
+     WHEN 21 THEN 'RequiredExtensionMissing' WHEN 22 THEN 'InvalidConfig' WHEN 23 THEN 'MTUMismatch' \
+     WHEN 24 THEN 'NativeFwdingReq' WHEN 25 THEN 'InvalidVlanFormat' WHEN 26 THEN 'InvalidDestMac' \
+     WHEN 27 THEN 'InvalidSourceMac' WHEN 28 THEN 'InvalidFirstNBTooSmall' WHEN 29 THEN 'Wnv' \
+     WHEN 30 THEN 'StormLimit' WHEN 31 THEN 'InjectedIcmp' \
+     WHEN 32 THEN 'FailedDestinationListUpdate' WHEN 33 THEN 'NicDisabled' \
+     WHEN 34 THEN 'FailedPacketFilter' WHEN 35 THEN 'SwitchDataFlowDisabled' \
+     WHEN 36 THEN 'FilteredIsolationUntagged' WHEN 37 THEN 'InvalidPDQueue' WHEN 38 THEN 'LowPower' \
+     WHEN 201 THEN 'Pause' WHEN 202 THEN 'Reset' WHEN 203 THEN 'SendAborted' \
+     WHEN 204 THEN 'ProtocolNotBound' WHEN 401 THEN 'MicroportError' WHEN 402 THEN 'VfNotReady' \
+     WHEN 403 THEN 'MicroportNotReady' WHEN 404 THEN 'VMBusError' WHEN 601 THEN 'FL_LoopbackPacket' \
+     WHEN 602 THEN 'FL_InvalidSnapHeader' WHEN 603 THEN 'FL_InvalidEthernetType' \
+     WHEN 604 THEN 'FL_InvalidPacketLength' WHEN 605 THEN 'FL_HeaderNotContiguous' \
+     WHEN 606 THEN 'FL_InvalidDestinationType' WHEN 607 THEN 'FL_InterfaceNotReady' \
+     WHEN 608 THEN 'FL_ProviderNotReady' WHEN 609 THEN 'FL_InvalidLsoInfo' \
+     WHEN 610 THEN 'FL_InvalidUsoInfo' WHEN 611 THEN 'FL_InvalidMedium' \
+     WHEN 612 THEN 'FL_InvalidArpHeader' WHEN 613 THEN 'FL_NoClientInterface' \
+     WHEN 701 THEN 'ArpGuard' WHEN 702 THEN 'ArpLimiter' WHEN 703 THEN 'DhcpLimiter' \
+     WHEN 704 THEN 'BlockBroadcast' WHEN 705 THEN 'BlockNonIp' WHEN 706 THEN 'ArpFilter' \
+     WHEN 707 THEN 'Ipv4Guard' WHEN 708 THEN 'Ipv6Guard' WHEN 709 THEN 'MacGuard' \
+     WHEN 710 THEN 'BroadcastNoDestinations' WHEN 711 THEN 'UnicastNoDestination' \
+     WHEN 712 THEN 'UnicastPortNotReady' WHEN 713 THEN 'SwitchCallbackFailed' \
+     WHEN 714 THEN 'Icmpv6Limiter' WHEN 715 THEN 'Intercept' WHEN 716 THEN 'InterceptBlock' \
+     WHEN 717 THEN 'NDPGuard' WHEN 718 THEN 'PortBlocked' WHEN 719 THEN 'NicSuspended' \
+     WHEN 801 THEN 'Http_ReceiveSuppressed' WHEN 901 THEN 'NL_BadSourceAddress' \
+     WHEN 902 THEN 'NL_NotLocallyDestined' WHEN 903 THEN 'NL_ProtocolUnreachable' \
+     WHEN 904 THEN 'NL_PortUnreachable' WHEN 905 THEN 'NL_BadLength' \
+     WHEN 906 THEN 'NL_MalformedHeader' WHEN 907 THEN 'NL_NoRoute' WHEN 908 THEN 'NL_BeyondScope' \
+     WHEN 909 THEN 'NL_InspectionDrop' WHEN 910 THEN 'NL_TooManyDecapsulations' \
+     WHEN 911 THEN 'NL_AdministrativelyProhibited' WHEN 912 THEN 'NL_BadChecksum' \
+     WHEN 913 THEN 'NL_ReceivePathMax' WHEN 914 THEN 'NL_HopLimitExceeded' \
+     WHEN 915 THEN 'NL_AddressUnreachable' WHEN 916 THEN 'NL_RscPacket' \
+     WHEN 917 THEN 'NL_ForwardPathMax' WHEN 918 THEN 'NL_ArbitrationUnhandled' \
+     WHEN 919 THEN 'NL_InspectionAbsorb' WHEN 920 THEN 'NL_DontFragmentMtuExceeded' \
+     WHEN 921 THEN 'NL_BufferLengthExceeded' WHEN 922 THEN 'NL_AddressResolutionTimeout' \
+     WHEN 923 THEN 'NL_AddressResolutionFailure' WHEN 924 THEN 'NL_IpsecFailure' \
+     WHEN 925 THEN 'NL_ExtensionHeadersFailure' WHEN 926 THEN 'NL_IpsnpiClientDrop' \
+     WHEN 927 THEN 'NL_UnsupportedOffload' WHEN 928 THEN 'NL_RoutingFailure' \
+     WHEN 929 THEN 'NL_AncillaryDataFailure' WHEN 930 THEN 'NL_RawDataFailure' \
+     WHEN 931 THEN 'NL_SessionStateFailure' WHEN 1200 THEN 'INET_SourceUnspecified' \
+     WHEN 1201 THEN 'INET_DestinationMulticast' WHEN 1202 THEN 'INET_HeaderInvalid' \
+     WHEN 1203 THEN 'INET_ChecksumInvalid' WHEN 1204 THEN 'INET_EndpointNotFound' \
+     WHEN 1205 THEN 'INET_ConnectedPath' WHEN 1206 THEN 'INET_SessionState' \
+     WHEN 1207 THEN 'INET_ReceiveInspection' WHEN 1208 THEN 'INET_AckInvalid' \
+     WHEN 1209 THEN 'INET_ExpectedSyn' WHEN 1210 THEN 'INET_Rst' WHEN 1211 THEN 'INET_SynRcvdSyn' \
+     WHEN 1212 THEN 'INET_SimultaneousConnect' WHEN 1213 THEN 'INET_PawsFailed' \
+     WHEN 1214 THEN 'INET_LandAttack' WHEN 1215 THEN 'INET_MissedReset' \
+     WHEN 1216 THEN 'INET_OutsideWindow' WHEN 1217 THEN 'INET_DuplicateSegment' \
+     WHEN 1218 THEN 'INET_ClosedWindow' WHEN 1219 THEN 'INET_TcbRemoved' \
+     WHEN 1220 THEN 'INET_FinWait2' WHEN 1221 THEN 'INET_ReassemblyConflict' \
+     WHEN 1222 THEN 'INET_FinReceived' WHEN 1223 THEN 'INET_ListenerInvalidFlags' \
+     WHEN 1224 THEN 'INET_TcbNotInTcbTable' \
+     WHEN 1225 THEN 'INET_TimeWaitTcbReceivedRstOutsideWindow' \
+     WHEN 1226 THEN 'INET_TimeWaitTcbSynAndOtherFlags' WHEN 1227 THEN 'INET_TimeWaitTcb' \
+     WHEN 1228 THEN 'INET_SynAckWithFastopenCookieRequest' WHEN 1229 THEN 'INET_PauseAccept' \
+     WHEN 1230 THEN 'INET_SynAttack' WHEN 1231 THEN 'INET_AcceptInspection' \
+     WHEN 1232 THEN 'INET_AcceptRedirection' END";
+
+/// A reason why pktmon saw a packet dropped, as `PKTMON_DROP_REASON` of Windows' pktmon headers calls it; `None` of an unknown one.
+pub fn drop_reason_name(reason: i64) -> Option<&'static str> {
+    let (_, rest) = DROP_REASONS.split_once(&format!("WHEN {reason} THEN '"))?;
+    rest.split('\'').next()
+}
+
 const FUNCTIONS: &[Function] = &[
     Function {
         name: "unsigned_order",
@@ -61,69 +132,7 @@ const FUNCTIONS: &[Function] = &[
         about: "A reason why pktmon saw a packet dropped, as PKTMON_DROP_REASON of Windows' pktmon headers calls it.",
         parameters: &[("x", "BIGINT")],
         returns: "STRING",
-        body: "CASE x WHEN 0 THEN 'Unknown' WHEN 1 THEN 'InvalidData' WHEN 2 THEN 'InvalidPacket' \
-               WHEN 3 THEN 'Resources' WHEN 4 THEN 'NotReady' WHEN 5 THEN 'Disconnected' \
-               WHEN 6 THEN 'NotAccepted' WHEN 7 THEN 'Busy' WHEN 8 THEN 'Filtered' WHEN 9 THEN 'FilteredVLAN' \
-               WHEN 10 THEN 'UnauthorizedVLAN' WHEN 11 THEN 'UnauthorizedMAC' \
-               WHEN 12 THEN 'FailedSecurityPolicy' WHEN 13 THEN 'FailedPvlanSetting' WHEN 14 THEN 'Qos' \
-               WHEN 15 THEN 'Ipsec' WHEN 16 THEN 'MacSpoofing' WHEN 17 THEN 'DhcpGuard' \
-               WHEN 18 THEN 'RouterGuard' WHEN 19 THEN 'BridgeReserved' WHEN 20 THEN 'VirtualSubnetId' \
-               WHEN 21 THEN 'RequiredExtensionMissing' WHEN 22 THEN 'InvalidConfig' WHEN 23 THEN 'MTUMismatch' \
-               WHEN 24 THEN 'NativeFwdingReq' WHEN 25 THEN 'InvalidVlanFormat' WHEN 26 THEN 'InvalidDestMac' \
-               WHEN 27 THEN 'InvalidSourceMac' WHEN 28 THEN 'InvalidFirstNBTooSmall' WHEN 29 THEN 'Wnv' \
-               WHEN 30 THEN 'StormLimit' WHEN 31 THEN 'InjectedIcmp' \
-               WHEN 32 THEN 'FailedDestinationListUpdate' WHEN 33 THEN 'NicDisabled' \
-               WHEN 34 THEN 'FailedPacketFilter' WHEN 35 THEN 'SwitchDataFlowDisabled' \
-               WHEN 36 THEN 'FilteredIsolationUntagged' WHEN 37 THEN 'InvalidPDQueue' WHEN 38 THEN 'LowPower' \
-               WHEN 201 THEN 'Pause' WHEN 202 THEN 'Reset' WHEN 203 THEN 'SendAborted' \
-               WHEN 204 THEN 'ProtocolNotBound' WHEN 401 THEN 'MicroportError' WHEN 402 THEN 'VfNotReady' \
-               WHEN 403 THEN 'MicroportNotReady' WHEN 404 THEN 'VMBusError' WHEN 601 THEN 'FL_LoopbackPacket' \
-               WHEN 602 THEN 'FL_InvalidSnapHeader' WHEN 603 THEN 'FL_InvalidEthernetType' \
-               WHEN 604 THEN 'FL_InvalidPacketLength' WHEN 605 THEN 'FL_HeaderNotContiguous' \
-               WHEN 606 THEN 'FL_InvalidDestinationType' WHEN 607 THEN 'FL_InterfaceNotReady' \
-               WHEN 608 THEN 'FL_ProviderNotReady' WHEN 609 THEN 'FL_InvalidLsoInfo' \
-               WHEN 610 THEN 'FL_InvalidUsoInfo' WHEN 611 THEN 'FL_InvalidMedium' \
-               WHEN 612 THEN 'FL_InvalidArpHeader' WHEN 613 THEN 'FL_NoClientInterface' \
-               WHEN 701 THEN 'ArpGuard' WHEN 702 THEN 'ArpLimiter' WHEN 703 THEN 'DhcpLimiter' \
-               WHEN 704 THEN 'BlockBroadcast' WHEN 705 THEN 'BlockNonIp' WHEN 706 THEN 'ArpFilter' \
-               WHEN 707 THEN 'Ipv4Guard' WHEN 708 THEN 'Ipv6Guard' WHEN 709 THEN 'MacGuard' \
-               WHEN 710 THEN 'BroadcastNoDestinations' WHEN 711 THEN 'UnicastNoDestination' \
-               WHEN 712 THEN 'UnicastPortNotReady' WHEN 713 THEN 'SwitchCallbackFailed' \
-               WHEN 714 THEN 'Icmpv6Limiter' WHEN 715 THEN 'Intercept' WHEN 716 THEN 'InterceptBlock' \
-               WHEN 717 THEN 'NDPGuard' WHEN 718 THEN 'PortBlocked' WHEN 719 THEN 'NicSuspended' \
-               WHEN 801 THEN 'Http_ReceiveSuppressed' WHEN 901 THEN 'NL_BadSourceAddress' \
-               WHEN 902 THEN 'NL_NotLocallyDestined' WHEN 903 THEN 'NL_ProtocolUnreachable' \
-               WHEN 904 THEN 'NL_PortUnreachable' WHEN 905 THEN 'NL_BadLength' \
-               WHEN 906 THEN 'NL_MalformedHeader' WHEN 907 THEN 'NL_NoRoute' WHEN 908 THEN 'NL_BeyondScope' \
-               WHEN 909 THEN 'NL_InspectionDrop' WHEN 910 THEN 'NL_TooManyDecapsulations' \
-               WHEN 911 THEN 'NL_AdministrativelyProhibited' WHEN 912 THEN 'NL_BadChecksum' \
-               WHEN 913 THEN 'NL_ReceivePathMax' WHEN 914 THEN 'NL_HopLimitExceeded' \
-               WHEN 915 THEN 'NL_AddressUnreachable' WHEN 916 THEN 'NL_RscPacket' \
-               WHEN 917 THEN 'NL_ForwardPathMax' WHEN 918 THEN 'NL_ArbitrationUnhandled' \
-               WHEN 919 THEN 'NL_InspectionAbsorb' WHEN 920 THEN 'NL_DontFragmentMtuExceeded' \
-               WHEN 921 THEN 'NL_BufferLengthExceeded' WHEN 922 THEN 'NL_AddressResolutionTimeout' \
-               WHEN 923 THEN 'NL_AddressResolutionFailure' WHEN 924 THEN 'NL_IpsecFailure' \
-               WHEN 925 THEN 'NL_ExtensionHeadersFailure' WHEN 926 THEN 'NL_IpsnpiClientDrop' \
-               WHEN 927 THEN 'NL_UnsupportedOffload' WHEN 928 THEN 'NL_RoutingFailure' \
-               WHEN 929 THEN 'NL_AncillaryDataFailure' WHEN 930 THEN 'NL_RawDataFailure' \
-               WHEN 931 THEN 'NL_SessionStateFailure' WHEN 1200 THEN 'INET_SourceUnspecified' \
-               WHEN 1201 THEN 'INET_DestinationMulticast' WHEN 1202 THEN 'INET_HeaderInvalid' \
-               WHEN 1203 THEN 'INET_ChecksumInvalid' WHEN 1204 THEN 'INET_EndpointNotFound' \
-               WHEN 1205 THEN 'INET_ConnectedPath' WHEN 1206 THEN 'INET_SessionState' \
-               WHEN 1207 THEN 'INET_ReceiveInspection' WHEN 1208 THEN 'INET_AckInvalid' \
-               WHEN 1209 THEN 'INET_ExpectedSyn' WHEN 1210 THEN 'INET_Rst' WHEN 1211 THEN 'INET_SynRcvdSyn' \
-               WHEN 1212 THEN 'INET_SimultaneousConnect' WHEN 1213 THEN 'INET_PawsFailed' \
-               WHEN 1214 THEN 'INET_LandAttack' WHEN 1215 THEN 'INET_MissedReset' \
-               WHEN 1216 THEN 'INET_OutsideWindow' WHEN 1217 THEN 'INET_DuplicateSegment' \
-               WHEN 1218 THEN 'INET_ClosedWindow' WHEN 1219 THEN 'INET_TcbRemoved' \
-               WHEN 1220 THEN 'INET_FinWait2' WHEN 1221 THEN 'INET_ReassemblyConflict' \
-               WHEN 1222 THEN 'INET_FinReceived' WHEN 1223 THEN 'INET_ListenerInvalidFlags' \
-               WHEN 1224 THEN 'INET_TcbNotInTcbTable' \
-               WHEN 1225 THEN 'INET_TimeWaitTcbReceivedRstOutsideWindow' \
-               WHEN 1226 THEN 'INET_TimeWaitTcbSynAndOtherFlags' WHEN 1227 THEN 'INET_TimeWaitTcb' \
-               WHEN 1228 THEN 'INET_SynAckWithFastopenCookieRequest' WHEN 1229 THEN 'INET_PauseAccept' \
-               WHEN 1230 THEN 'INET_SynAttack' WHEN 1231 THEN 'INET_AcceptInspection' \
-               WHEN 1232 THEN 'INET_AcceptRedirection' END",
+        body: DROP_REASONS,
         spark: None,
     },
     Function {
@@ -295,19 +304,6 @@ const FUNCTIONS: &[Function] = &[
 /// Those that people call whatever the traces hold.
 const OF_ADDRESSES: [&str; 3] = ["unsigned_order", "is_within", "hex_address"];
 
-/// What `PKTMON_DROP_REASON` calls a reason why pktmon saw a packet dropped, as the function of the views has it.
-///
-/// ```
-/// # use etl2parquet_conversion as conversion;
-/// use conversion::views::drop_reason_name;
-/// assert_eq!([drop_reason_name(9), drop_reason_name(-9)], [Some("FilteredVLAN"), None]);
-/// ```
-pub fn drop_reason_name(reason: i64) -> Option<&'static str> {
-    let function = FUNCTIONS.iter().find(|function| function.name == "drop_reason_name")?;
-    let (_, behind) = function.body.split_once(&format!(" WHEN {reason} THEN '"))?;
-    Some(behind.split_once('\'')?.0)
-}
-
 /// The statements that make those that are called, and those for addresses. `has_rows`: whether an answer has a select.
 pub(super) fn functions(dialect: Dialect, has_rows: impl Fn(&str) -> bool) -> Vec<Statement> {
     let kept = FUNCTIONS.iter().filter(|function| {
@@ -336,6 +332,13 @@ mod tests {
     use super::super::answers::ANSWERS;
     use super::super::template::Part;
     use super::*;
+
+    #[test]
+    fn reasons_of_drops_have_names() {
+        assert_eq!(drop_reason_name(8), Some("Filtered"));
+        assert_eq!(drop_reason_name(1232), Some("INET_AcceptRedirection"));
+        assert_eq!([drop_reason_name(39), drop_reason_name(123), drop_reason_name(-8)], [None; 3]);
+    }
 
     #[test]
     fn every_answer_is_known_that_calls_a_function() {

@@ -13,6 +13,7 @@ use super::flame::{Flame, flame};
 use super::interrupts::{Interrupts, interrupts};
 use super::io::{disk, network};
 use super::lanes::{Lanes, lanes};
+use super::packets::{Packets, packets};
 use super::pauses::{Pauses, pauses};
 use super::processes::{Processes, processes};
 use super::providers::{Providers, providers};
@@ -58,6 +59,8 @@ pub struct Facts {
     pub(super) files: Files,
     /// Bytes over the network.
     pub(super) network: Option<Ranked>,
+    /// Packets by component.
+    pub(super) packets: Option<Packets>,
     /// Pauses of .NET.
     pub(super) pauses: Option<Pauses>,
     /// Garbage collections of .NET.
@@ -116,6 +119,7 @@ pub fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Facts> {
         disk: disk(&source, &axis, &who, &mut starts, most)?,
         files: files(&source, most)?,
         network: network(&source, &axis, &who, most)?,
+        packets: packets(&source, most)?,
         pauses: pauses(&source, &axis, &who, most)?,
         collections: collections(&source, &axis, &who, most)?,
         exceptions: exceptions(&source)?,

@@ -1,7 +1,7 @@
 //! A page about a published trace: what, when and where it recorded, who did what, what was lost and what is not decoded.
 //!
 //! ```text
-//! source ──► recorded, providers, lanes, cpu, interrupts, waits, samples, io, files, starts, pauses, collections ──► facts ──► sections ──► page
+//! source ──► recorded, providers, lanes, cpu, interrupts, waits, samples, io, files, starts, pauses, collections, packets ──► facts ──► sections ──► page
 //!            tally, sums, zoom, axis                     └─► profile ─► flame ─────┘     charts, hover, figures, bars, html
 //!                                                      labels, call_tree
 //! ```
@@ -31,6 +31,7 @@ mod io;
 mod key_figures;
 mod labels;
 mod lanes;
+mod packets;
 mod page;
 mod pauses;
 mod processes;

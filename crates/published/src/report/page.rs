@@ -43,6 +43,7 @@ fn parts(facts: &Facts) -> Vec<Section> {
         sections::disk(facts),
         sections::files(facts),
         sections::network(facts),
+        sections::packets(facts),
         sections::failures(facts),
         sections::code(facts),
         sections::sample_stacks(facts),
