@@ -1,4 +1,4 @@
-"""The page of `report`: its figures are those of the views, and a browser shows it without a fault at every width."""
+"""The page of `report`: its figures are those of the views, and of plain rules over the rows."""
 
 import collections
 import contextlib
@@ -6,7 +6,6 @@ import glob
 import html.parser
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -22,7 +21,6 @@ import test_judge_scheduling as scheduling
 # Bytes that no page takes.
 LARGEST = 2 << 20
 VOID = {"meta", "link", "br", "img", "input", "hr"}
-CHROMIUM = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
 
 
 def report(folder, trace):
@@ -504,123 +502,6 @@ class Stacks(unittest.TestCase):
         folder, page, _, _ = self.compare_samples("filtrace-diskio")
         expected = judge_stacks.Paths(folder, judge_stacks.waits(folder))
         self.compare(page, "wait-stacks", expected, duration, ["Waits in each function", "Waits in each function and what it calls"])
-
-
-@unittest.skipUnless(CHROMIUM, "no Chromium: the page is not looked at in a browser")
-class Browser(unittest.TestCase):
-    """A browser shows the page at the widths of a phone and of a screen, in the dark and in print."""
-
-    WIDTHS = [320, 1280]
-
-    @classmethod
-    def setUpClass(cls):
-        folder = support.corpus()
-        trace = os.path.join(folder, "perfview-net.4.5.2.x64.etl") if folder else support.EXAMPLE
-        cls.folder = support.temporary_folder("report-browser")
-        cls.page = report(cls.folder, trace)
-
-    def chromium(self, *arguments):
-        command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--allow-file-access-from-files",
-                   "--disable-dev-shm-usage", "--virtual-time-budget=5000", "--enable-logging=stderr",
-                   f"--user-data-dir={os.path.join(self.folder, 'profile')}", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        # What pages say; the rest are words of the browser about the machine that it runs on.
-        said = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-        self.assertEqual(said, [])
-        return done.stdout
-
-    def wrapper(self, width, dark):
-        """A page that looks at the report in a frame of a width, and writes down what it sees."""
-        path = os.path.join(self.folder, f"wrapper-{width}-{dark}.html")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(f"""<!DOCTYPE html><meta name="color-scheme" content="{'dark' if dark else 'light'}">
-<iframe id="f" src="report.html" style="width:{width}px;height:900px;border:0"></iframe><pre id="seen"></pre>
-<script>document.getElementById("f").onload = event => {{
-  const page = event.target.contentDocument, root = page.documentElement, lines = [];
-  lines.push("width " + root.clientWidth + " " + root.scrollWidth);
-  for (const svg of page.querySelectorAll("svg")) {{
-    const marks = [...svg.querySelectorAll("polygon, rect:not(.at)")], box = svg.getBoundingClientRect();
-    const seen = marks.filter(mark => mark.getBoundingClientRect().width > 0 && mark.getBoundingClientRect().height > 0);
-    lines.push("chart " + seen.length + " " + Math.round(box.width) + " " + Math.round(box.height));
-  }}
-  for (const one of page.querySelectorAll("body *")) {{
-    const box = one.getBoundingClientRect();
-    if (box.right > root.clientWidth + 1 && box.width > 1 && !one.closest(".wide") && !one.closest("svg"))
-      lines.push("beyond " + one.tagName + " " + one.className + " " + box.right);
-  }}
-  lines.push("page " + getComputedStyle(page.body).backgroundColor);
-  document.getElementById("seen").textContent = lines.join("\\n");
-}};</script>""")
-        return path
-
-    def seen(self, width, dark=False):
-        flags = ["--blink-settings=preferredColorScheme=0"] if dark else []
-        dom = self.chromium("--dump-dom", *flags, f"--window-size={width + 40},1000", "file://" + self.wrapper(width, dark))
-        text = re.search(r'<pre id="seen">(.*?)</pre>', dom, re.S)
-        self.assertIsNotNone(text, dom)
-        return text.group(1).splitlines()
-
-    def test_nothing_overflows_and_no_chart_is_empty(self):
-        for width in self.WIDTHS:
-            lines = self.seen(width)
-            self.assertEqual(lines[0], f"width {width} {width}")
-            self.assertEqual([line for line in lines if line.startswith("beyond")], [])
-            charts = [line.split()[1:] for line in lines if line.startswith("chart")]
-            self.assertEqual(len(charts), page_of(self.page).charts)
-            for marks, wide, high in charts:
-                self.assertGreater(int(marks), 0)
-                self.assertGreater(int(wide), width * 0.6)
-                self.assertGreaterEqual(int(high), 28)
-
-    def test_a_bar_that_is_chosen_is_as_wide_as_the_chart(self):
-        path = os.path.join(self.folder, "chosen.html")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write("""<!DOCTYPE html>
-<iframe id="f" src="report.html" style="width:1000px;height:900px;border:0"></iframe><pre id="seen"></pre>
-<script>document.getElementById("f").onload = event => {
-  const page = event.target.contentDocument, lines = [];
-  const width = bar => bar.getBoundingClientRect().width, chart = page.querySelector("#sample-stacks .flame");
-  const [all] = chart.querySelectorAll(".b.all"), [first, second] = chart.querySelectorAll(".b.process");
-  const said = what => lines.push([what, ...[all, first, second, second.querySelector(".b")].map(bar => (width(bar) / width(all)).toFixed(4))].join(" "));
-  said("before");
-  const link = second.querySelector("a");
-  link.focus();
-  lines.push("focus " + (page.activeElement === link));
-  link.click();
-  setTimeout(() => {
-    said("chosen");
-    all.querySelector("a").click();
-    setTimeout(() => { said("again"); document.getElementById("seen").textContent = lines.join("\\n"); }, 100);
-  }, 100);
-};</script>""")
-        dom = self.chromium("--dump-dom", "--window-size=1100,1000", "file://" + path)
-        lines = re.search(r'<pre id="seen">(.*?)</pre>', dom, re.S).group(1).splitlines()
-        # The widest two processes, and what the second one calls most.
-        bars = Bars(page_of(self.page).source).bars
-        first, second = [path for path in bars if len(path) == 1][:2]
-        below = next(path for path in bars if path[:-1] == second)
-        first, second, below = (bars[path][2]["width"] / 100 for path in (first, second, below))
-        words = [line.split() for line in lines]
-        self.assertEqual([line[0] for line in words], ["before", "focus", "chosen", "again"])
-        self.assertEqual(words[1][1], "true", "a bar can be reached by the keyboard")
-        self.assertEqual(words[0][1:], words[3][1:], "the topmost shows all again")
-        for seen, expected in zip(map(float, words[0][2:]), [first, second, second * below]):
-            self.assertAlmostEqual(seen, expected, delta=0.001)
-        self.assertEqual(words[2][1:4], ["1.0000", "0.0000", "1.0000"], "those beside it are not there")
-        self.assertAlmostEqual(float(words[2][4]), below, delta=0.001)
-
-    def test_the_dark_is_dark(self):
-        self.assertEqual(self.seen(1280)[-1], "page rgb(255, 255, 255)")
-        self.assertEqual(self.seen(1280, dark=True)[-1], "page rgb(20, 23, 27)")
-
-    def test_it_prints(self):
-        printed = os.path.join(self.folder, "report.pdf")
-        self.chromium(f"--print-to-pdf={printed}", "--no-pdf-header-footer", "file://" + self.page)
-        with open(printed, "rb") as file:
-            text = file.read()
-        self.assertTrue(text.startswith(b"%PDF"))
-        self.assertGreater(text.count(b"/Type /Page\n"), 1)
 
 
 if __name__ == "__main__":
