@@ -8,7 +8,7 @@
 mod support;
 mod synth;
 
-use support::{Converted, START_NS, Sandbox, convert, convert_with};
+use support::{Converted, START_NS, Sandbox, Table, convert, convert_with};
 use synth::*;
 
 /// Ticks of the traces are 100 ns.
@@ -129,6 +129,65 @@ fn modules_and_files_have_the_paths_that_people_know() {
     assert_eq!(
         spans(&found, "files", "file_key path source_of", "from_ns to_ns"),
         [r"240|C:\x.txt|FileIo/FileRundown 0 50", r"240|\Device\HarddiskVolume30\y.txt|FileIo/Name 50 50"]
+    );
+}
+
+/// A method of JavaScript: template `MethodRundownMethodDCEndArgs` of the manifest of Microsoft-JScript.
+fn javascript(id: u16, time: i64, (process, base, size): (u32, u64, u64), name: &str) -> Event {
+    const JAVASCRIPT: Guid = guid("57277741-3638-4a4b-bdba-0ac6e45da56c");
+    // Flags by which a method of .NET would be compiled in tier 1.
+    let (context, method, flags, range) = (0x5000, 17, 8 | 4 << 7, 2);
+    let data = payload().u64(context).u64(base).u64(size).u32(method).u16(flags).u16(range).u64(3).u32(12).u32(5);
+    event64(JAVASCRIPT, id, 0, T0 + time).level(4).pid(process).payload(data.wstr(name))
+}
+
+#[test]
+fn methods_of_javascript_are_functions_of_frames() {
+    let sandbox = Sandbox::new();
+    let sample = |time, process, stack: &[u64]| {
+        let shop = guid("5f0b6c1e-3c0a-5d7e-9a41-20c8a5e0f311");
+        event64(shop, 1, 0, T0 + time).pid(process).item(Item::stack64(0, stack)).payload(payload().u32(1))
+    };
+    let events = [
+        javascript(9, 10, (8, 0x7000, 0x100), "draw"),
+        javascript(9, 11, (8, 0x7100, 0x40), "Global code"),
+        sample(20, 8, &[0x7010, 0x7100, 0x7140, 0x7200]),
+        javascript(10, 30, (8, 0x7000, 0x100), "draw"),
+        // In its place, and of another process, from before the recording on.
+        javascript(9, 40, (8, 0x7000, 0x100), "paint"),
+        sample(50, 8, &[0x7010]),
+        javascript(6, 60, (9, 0x7000, 0x20), "of a rundown"),
+        sample(65, 9, &[0x7000]),
+        // A script context and a compilation name no method's place.
+        javascript(11, 70, (8, 0x9000, 0x10), "none"),
+    ];
+    sandbox.file("t.etl", &trace(header()).buffer(buffer(0x2000).sequence(1).events(events.to_vec())).to_bytes());
+    sandbox.t("convert t.etl -q -o out", 0);
+    let methods = Table::read(&sandbox.path("out/trace=t/sidecar/methods.parquet"));
+    assert_eq!(
+        methods.lines("process_id base size namespace name signature tier source_of"),
+        [
+            "8|28672|256|-|draw|-|-|MethodRuntime/MethodLoad",
+            "8|28672|256|-|paint|-|-|MethodRuntime/MethodLoad",
+            "8|28928|64|-|Global code|-|-|MethodRuntime/MethodLoad",
+            "9|28672|32|-|of a rundown|-|-|MethodRundown/MethodDCEnd",
+        ]
+    );
+    sandbox.t("symbols out --symbol-path none --frames", 0);
+    let mut frames = Table::read(&sandbox.path("out/symbols/frames/t.parquet"))
+        .lines("process_id depth address function kind unknown_because");
+    frames.sort();
+    assert_eq!(
+        frames,
+        [
+            // Calls return behind them: the call of the second frame is the last of the method before.
+            "8|0|28688|draw|managed|-",
+            "8|0|28688|paint|managed|-",
+            "8|1|28928|draw|managed|-",
+            "8|2|28992|Global code|managed|-",
+            "8|3|29184|-|user|in no module",
+            "9|0|28672|of a rundown|managed|-",
+        ]
     );
 }
 

@@ -104,7 +104,7 @@ pub mod file {
 pub mod method {
     /// Bytes.
     pub const SIZE: usize = 0;
-    /// Flags of the load event.
+    /// Flags of the load event of .NET.
     pub const FLAGS: usize = 1;
     /// Namespace and class.
     pub const NAMESPACE: usize = 0;

@@ -17,7 +17,7 @@ use columnar::columns::{
 use etl::event::subject::{self, Lifecycle, Subject};
 use etl::event::{Event, FileContext, RawEvent};
 
-use super::attributes::{Attributes, NUMBERS, Scope, TEXTS, process};
+use super::attributes::{Attributes, NUMBERS, Scope, TEXTS, method, process};
 use super::fact::Fact;
 use super::texts::TextId;
 use crate::decode::{NoClock, PayloadColumn, PayloadColumns, Program, Status, assign_columns};
@@ -140,6 +140,9 @@ impl Reader {
         if subject == Subject::Process && !is_kernel {
             // Others have bits of this name that mean something else.
             numbers[process::FLAGS] = None;
+        }
+        if subject == Subject::Method && subject::is_javascript(&identity.provider) {
+            numbers[method::FLAGS] = None;
         }
         let is_of_32_bits = subject == Subject::Process && is_kernel && identity.pointer_size == 4;
         let bits = if is_of_32_bits { process::SYSTEM_32 } else { 0 };

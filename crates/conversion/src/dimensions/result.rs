@@ -17,7 +17,7 @@ pub struct Dimensions {
     pub images: Spilled<Span>,
     /// Of addresses of files' control blocks and file objects.
     pub files: Spilled<Span>,
-    /// Of addresses of .NET method bodies.
+    /// Of addresses of bodies of methods of .NET and JavaScript.
     pub methods: Spilled<Span>,
     /// The texts of all.
     pub texts: Texts,

@@ -130,7 +130,7 @@ sidecar_row! {
 }
 
 sidecar_row! {
-    /// A body of a .NET method.
+    /// A body of a method of .NET or JavaScript.
     "methods" MethodRow<'a> {
         /// The process.
         process_id: u32,
@@ -144,7 +144,7 @@ sidecar_row! {
         name: Option<&'a str>,
         /// Signature.
         signature: Option<&'a str>,
-        /// How it was compiled.
+        /// How it was compiled, of .NET.
         tier: Option<&'a str>,
         /// From when on it was there.
         from_ns: i64,

@@ -20,7 +20,7 @@ pub enum Subject {
     Image,
     /// A file, by its key: the address of its control block, or of its file object.
     File,
-    /// The body of a .NET method, by its address in a process.
+    /// The body of a method of .NET or JavaScript, by its address in a process.
     Method,
     /// A volume: the letter of its drive.
     Volume,
@@ -56,6 +56,13 @@ const KERNEL_FILE: Guid = Guid::from_parts(0xedd0_8927, 0x9cc4, 0x4e65, 0xb970_c
 const DOTNET_RUNTIME: Guid = Guid::from_parts(0xe13c_0d23, 0xccbc, 0x4e12, 0x931b_d9cc_2eee_27e4);
 /// `Microsoft-Windows-DotNETRuntimeRundown`.
 const DOTNET_RUNDOWN: Guid = Guid::from_parts(0xa669_021c, 0xc450, 0x4609, 0xa035_5af5_9af4_df18);
+/// `Microsoft-JScript`.
+const JAVASCRIPT: Guid = Guid::from_parts(0x5727_7741, 0x3638, 0x4a4b, 0xbdba_0ac6_e45d_a56c);
+
+/// Whether a provider's events describe methods of JavaScript, whose flags are not those of .NET.
+pub fn is_javascript(provider: &Guid) -> bool {
+    *provider == JAVASCRIPT
+}
 
 /// Whether a provider's events that start processes, or say that they run, name the path of the image; those of others name the
 /// image alone.
@@ -115,10 +122,11 @@ fn by_id(provider: &Guid, id: u16) -> Option<(Subject, Lifecycle)> {
         // `NameCreate`, `Create`, `CreateNewFile`.
         (KERNEL_FILE, 10 | 12 | 30) => (File, Start),
         (KERNEL_FILE, 11) => (File, End),
-        // Loads with and without names; older versions recorded methods that existed under ids of the run-time itself.
-        (DOTNET_RUNTIME, 141 | 143) => (Method, Start),
-        (DOTNET_RUNTIME, 142 | 144) => (Method, End),
-        (DOTNET_RUNTIME, 137..=140) | (DOTNET_RUNDOWN, 141..=144) => (Method, Holds),
+        // Of .NET loads with and without names; older versions recorded methods that existed under ids of the run-time itself.
+        // Of JavaScript `MethodLoad`, `MethodUnload`, and the rundowns `MethodDCStart` and `MethodDCEnd`.
+        (DOTNET_RUNTIME, 141 | 143) | (JAVASCRIPT, 9) => (Method, Start),
+        (DOTNET_RUNTIME, 142 | 144) | (JAVASCRIPT, 10) => (Method, End),
+        (DOTNET_RUNTIME, 137..=140) | (DOTNET_RUNDOWN, 141..=144) | (JAVASCRIPT, 5 | 6) => (Method, Holds),
         _ => return None,
     })
 }
@@ -154,6 +162,11 @@ mod tests {
         assert_eq!(by_id(KERNEL_PROCESS, 15), Some((Subject::Process, Lifecycle::Holds)));
         assert_eq!(by_id(DOTNET_RUNDOWN, 144), Some((Subject::Method, Lifecycle::Holds)));
         assert_eq!(by_id(DOTNET_RUNTIME, 144), Some((Subject::Method, Lifecycle::End)));
+        assert_eq!(by_id(JAVASCRIPT, 9), Some((Subject::Method, Lifecycle::Start)));
+        assert_eq!(by_id(JAVASCRIPT, 10), Some((Subject::Method, Lifecycle::End)));
+        assert_eq!(by_id(JAVASCRIPT, 6), Some((Subject::Method, Lifecycle::Holds)));
+        // `ScriptContextLoad`.
+        assert_eq!(by_id(JAVASCRIPT, 11), None);
         assert_eq!(by_id(KERNEL_FILE, 14), None);
         assert_eq!(described_by(&identity(HeaderFamily::Message, KERNEL_FILE, 0, 10)), None);
     }
