@@ -119,12 +119,13 @@ pub(crate) fn export_trace(
 ) -> PyResult<(u64, Vec<String>)> {
     let exported = wait(py, told, |state| {
         let request = Request {
-            format: of_word::<Format>(&what.0)?,
             of: of_word::<Of>(&what.1)?,
             packets: of_word::<Packets>(&what.2)?,
             fields: of_word::<Fields>(&what.3)?,
             filter: keywords::of_rows(arguments)?,
+            ..Request::new(of_word::<Format>(&what.0)?)
         };
+        let request = request.for_file(&out);
         let failure =
             |cause| Error::new(ErrorKind::Output, "the file cannot be written").in_file(&out).caused_by(cause);
         let mut file = WholeFile::begin(&out, &state.cleanup()).map_err(failure)?;

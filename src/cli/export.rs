@@ -74,7 +74,8 @@ fn written(args: &ExportArgs, run: &Run) -> Result<Exported> {
 /// Writes a published trace to where it is asked for: a file is there whole or not at all.
 fn write(args: &ExportArgs, trace: &PublishedTrace, run: &Run) -> Result<Exported> {
     let ExportArgs { format, of, packets, fields, .. } = *args;
-    let request = Request { format, of, packets, fields, filter: args.events.options.filter.clone() };
+    let filter = args.events.options.filter.clone();
+    let request = Request { of, packets, fields, filter, ..Request::new(format) }.for_file(&args.output);
     let export = |writer: &mut dyn Write| {
         run.job("export", |progress: &dyn JobProgress| {
             progress.stage(Stage::Publish);

@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import datetime
+import gzip
 import io
 import json
 import os
@@ -124,6 +125,12 @@ class Timeline(unittest.TestCase):
         self.assertEqual(seqs, [str(seq) for (seq,) in events(EXAMPLE, "seq", f"process_id = {process}")])
         nothing = run("export", EXAMPLE, "--format", "timeline", "--pid", "4294967294", expected=5)
         self.assertEqual(nothing.stdout, "")
+
+    def test_a_file_that_is_called_gz_is_compressed(self):
+        path = os.path.join(FILES, "example.csv.gz")
+        run("export", EXAMPLE, "--format", "timeline", "-o", path, "-q")
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+            self.assertEqual(file.read(), lines(EXAMPLE))
 
     def test_the_same_trace_is_the_same_bytes_converted_or_not(self):
         self.assertEqual(lines(support.EXAMPLE), lines(EXAMPLE, "--threads", "1"))

@@ -1,5 +1,7 @@
 //! What is asked for.
 
+use std::path::Path;
+
 use base::words;
 use conversion::plan::Filter;
 
@@ -18,6 +20,8 @@ pub struct Request {
     pub fields: Fields,
     /// Which events.
     pub filter: Filter,
+    /// Whether all of it is compressed with gzip.
+    pub is_compressed: bool,
 }
 
 /// What a profile is of.
@@ -81,6 +85,27 @@ impl Request {
     /// Samples, or packets, of all events in a format.
     pub fn new(format: Format) -> Request {
         let (of, packets, fields) = (Of::default(), Packets::default(), Fields::default());
-        Request { format, of, packets, fields, filter: Filter::default() }
+        Request { format, of, packets, fields, filter: Filter::default(), is_compressed: false }
+    }
+
+    /// The same, as a file of this name has it: compressed where the name ends in `.gz`, but for a format that is compressed in itself.
+    #[must_use]
+    pub fn for_file(self, file: &Path) -> Request {
+        let is_named = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+        Request { is_compressed: is_named && self.format != Format::Pprof, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_file_says_whether_it_is_compressed() {
+        let of = |format, file: &str| Request::new(format).for_file(Path::new(file)).is_compressed;
+        assert!(of(Format::Firefox, "boot.json.gz") && of(Format::Timeline, "a/boot.CSV.GZ"));
+        assert!(!of(Format::Firefox, "boot.json") && !of(Format::Firefox, "-") && !of(Format::Firefox, "gz"));
+        // It is compressed whatever its name.
+        assert!(!of(Format::Pprof, "boot.pb.gz"));
     }
 }

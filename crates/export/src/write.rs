@@ -4,6 +4,8 @@ use std::io::Write;
 
 use base::error::Result;
 use base::progress::Progress;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use published::PublishedTrace;
 
 use crate::exported::Exported;
@@ -11,7 +13,7 @@ use crate::firefox::firefox;
 use crate::folded::folded;
 use crate::format::Format;
 use crate::opened::Opened;
-use crate::output::Output;
+use crate::output::{Output, failure};
 use crate::pcapng::pcapng;
 use crate::perfetto::perfetto;
 use crate::pprof::pprof;
@@ -26,6 +28,21 @@ use crate::timeline::{Form, timeline};
 /// [`ErrorKind::Usage`](base::error::ErrorKind::Usage) when there is more than the format has room for;
 /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
 pub fn export(
+    trace: &PublishedTrace,
+    request: &Request,
+    writer: &mut dyn Write,
+    progress: &dyn Progress,
+) -> Result<Exported> {
+    if !request.is_compressed {
+        return written(trace, request, writer, progress);
+    }
+    let mut compressed = GzEncoder::new(writer, Compression::default());
+    let exported = written(trace, request, &mut compressed, progress)?;
+    compressed.finish().map_err(failure)?;
+    Ok(exported)
+}
+
+fn written(
     trace: &PublishedTrace,
     request: &Request,
     writer: &mut dyn Write,
