@@ -58,7 +58,7 @@ pub(crate) fn providers(catalog: &SchemaCatalog, arguments: &[String]) -> Result
 
 /// Whether an argument means an event: its id (of classic events the opcode), or one of its names.
 pub(crate) fn is_event(argument: &str, event: &EventDescription) -> bool {
-    let names = [&event.name, &event.opcode, &event.symbol];
+    let names = [&event.names.name, &event.names.opcode, &event.names.symbol];
     is_number(argument, event.id)
         || names.into_iter().flatten().any(|name| name.to_lowercase() == argument.to_lowercase())
 }

@@ -71,34 +71,9 @@ pub struct EventDescription {
     pub id: u16,
     /// The version.
     pub version: u16,
-    /// The name people know it by.
-    pub name: Option<String>,
-    /// The level.
-    pub level: Option<u8>,
-    /// The channel's number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub channel: Option<u8>,
-    /// The task's name.
-    pub task: Option<String>,
-    /// The task's number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub task_value: Option<u16>,
-    /// The opcode's name.
-    pub opcode: Option<String>,
-    /// The opcode's number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub opcode_value: Option<u8>,
-    /// Names of keywords.
-    pub keywords: Vec<String>,
-    /// The bits of the keywords, as `0x10`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub keyword_mask: Option<String>,
-    /// The name in the provider's source code.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub symbol: Option<String>,
-    /// The message template.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
+    /// What the first layout's description says of it.
+    #[serde(flatten)]
+    pub names: DeclaredNames,
     /// The layouts by rank.
     pub layouts: Vec<LayoutDescription>,
 }
@@ -292,29 +267,8 @@ fn events(layouts: Vec<PayloadLayout<'_>>, with_fields: bool) -> Vec<EventDescri
         let others = (*first != names && with_fields).then(|| Box::new(names));
         all.push(LayoutDescription { names: others, ..LayoutDescription::of(&layout, with_fields) });
     }
-    let described = events.into_iter().map(|(event, (names, layouts))| EventDescription::new(event, names, layouts));
-    described.collect()
-}
-
-impl EventDescription {
-    fn new((id, version): (u16, u16), names: DeclaredNames, layouts: Vec<LayoutDescription>) -> EventDescription {
-        EventDescription {
-            id,
-            version,
-            name: names.name,
-            level: names.level,
-            channel: names.channel,
-            task: names.task,
-            task_value: names.task_value,
-            opcode: names.opcode,
-            opcode_value: names.opcode_value,
-            keywords: names.keywords,
-            keyword_mask: names.keyword_mask,
-            symbol: names.symbol,
-            message: names.message,
-            layouts,
-        }
-    }
+    let described = events.into_iter();
+    described.map(|((id, version), (names, layouts))| EventDescription { id, version, names, layouts }).collect()
 }
 
 impl EventDescription {

@@ -114,11 +114,11 @@ fn overview(kind: ProviderType, events: &[EventDescription], width: Width) -> St
         table.row([
             event.id.to_string(),
             event.version.to_string(),
-            text(&event.name),
-            event.level.map_or(NONE.to_owned(), |level| level.to_string()),
-            text(&event.task),
-            text(&event.opcode),
-            or_none(&event.keywords.join(", ")),
+            text(&event.names.name),
+            event.names.level.map_or(NONE.to_owned(), |level| level.to_string()),
+            text(&event.names.task),
+            text(&event.names.opcode),
+            or_none(&event.names.keywords.join(", ")),
             event.layouts.len().to_string(),
             or_none(&event.releases().builds()),
             event.layouts.iter().map(origin).collect::<Vec<_>>().join("; "),
@@ -150,17 +150,17 @@ pub(super) fn events(all: &[ProviderDescription], width: Width) -> String {
 fn event_page(provider: &str, kind: ProviderType, event: &EventDescription, width: Width) -> String {
     let mut table = TextTable::of_values();
     table.value(number_heading(kind), format!("{} version {}", event.id, event.version));
-    let level = event.level.map(|level| level.to_string());
-    let keywords = Some(event.keywords.join(", ")).filter(|keywords| !keywords.is_empty());
+    let level = event.names.level.map(|level| level.to_string());
+    let keywords = Some(event.names.keywords.join(", ")).filter(|keywords| !keywords.is_empty());
     let releases = Some(event.releases()).filter(|all| !all.is_empty()).map(|all| format!("Windows {all}"));
     for (name, value) in [
-        ("name", &event.name),
-        ("symbol", &event.symbol),
+        ("name", &event.names.name),
+        ("symbol", &event.names.symbol),
         ("level", &level),
-        ("task", &event.task),
-        ("opcode name", &event.opcode),
+        ("task", &event.names.task),
+        ("opcode name", &event.names.opcode),
         ("keywords", &keywords),
-        ("message", &event.message),
+        ("message", &event.names.message),
         ("releases", &releases),
     ] {
         if let Some(value) = value {
