@@ -38,6 +38,11 @@ fn report() {
 }
 
 #[test]
+fn compact() {
+    insta::assert_snapshot!(help(&["compact", "--help"]));
+}
+
+#[test]
 fn compare() {
     insta::assert_snapshot!(help(&["compare", "--help"]));
 }
@@ -97,7 +102,7 @@ fn steps() {
 }
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "",
     "convert",
     "plan",
@@ -107,6 +112,7 @@ const COMMANDS: [&str; 26] = [
     "symbols",
     "verify",
     "report",
+    "compact",
     "compare",
     "views",
     "describe",

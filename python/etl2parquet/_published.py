@@ -205,6 +205,72 @@ def compare(
     return Comparison(found["by"], of_a, of_b, tuple(found["notes"]), measures)
 
 
+@dataclass(frozen=True)
+class Variant:
+    """One of the things that a column is in some traces: ``file`` is the first of them, ``files`` how many there are."""
+
+    value: str
+    file: str
+    files: int
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """Something in which traces do not agree, so that their rows stand in files side by side."""
+
+    kind: str
+    table: str
+    subject: str
+    variants: tuple[Variant, ...]
+
+
+@dataclass(frozen=True)
+class Compacted:
+    """What came of a run that brought traces into a lake; ``traces``, ``files`` and ``bytes`` are those that it has now."""
+
+    lake: str
+    traces: int
+    added: tuple[str, ...]
+    replaced: tuple[str, ...]
+    forgotten: tuple[str, ...]
+    files: int
+    bytes: int
+    written_files: int
+    written_bytes: int
+    removed_files: int
+    mismatches: tuple[Mismatch, ...]
+    warnings: tuple[str, ...]
+
+
+def compact(
+    outputs: Path | Iterable[Path],
+    lake: Path,
+    *,
+    by: str | None = None,
+    target_size: str | int | None = None,
+    forget: Iterable[str] = (),
+) -> Compacted:
+    """Brings converted traces into a lake, one table per provider in few large files (docs/lake.md).
+
+    ``by`` is ``day`` or ``none``, ``target_size`` where a file ends, in bytes or with a unit such as MiB; a lake that is there keeps its
+    own. ``forget`` names traces that it is not to have any more.
+
+    >>> import etl2parquet, tempfile
+    >>> folder, lake = tempfile.TemporaryDirectory(), tempfile.TemporaryDirectory()
+    >>> _ = etl2parquet.convert("examples/example.etl", folder.name)
+    >>> etl2parquet.compact(folder.name, lake.name).added
+    ('example',)
+    >>> etl2parquet.sql(lake.name, "SELECT trace, count(*) FROM all_events GROUP BY ALL").fetchall()
+    [('example', 1219)]
+    """
+    size = None if target_size is None else str(target_size)
+    found = json.loads(_native.compact(inputs(outputs), lake, by, size, list(forget), None))
+    found.pop("format")
+    lists = {name: tuple(found[name]) for name in ("added", "replaced", "forgotten", "warnings")}
+    mismatches = (Mismatch(**{**one, "variants": tuple(Variant(**variant) for variant in one["variants"])}) for one in found["mismatches"])
+    return Compacted(**{**found, **lists, "mismatches": tuple(mismatches)})
+
+
 def views(traces: Path, *, spark: bool = False, single_events: bool = False) -> str:
     """The script of views over converted traces, for DuckDB or for Spark; ``single_events`` adds a view for each event."""
     return _native.views(traces, spark, single_events, None)

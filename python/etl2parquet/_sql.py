@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ._options import ConvertOptions, RowOptions
 
-#: A trace, converted or not, opened or by its path, or a folder with traces.
+#: A trace, converted or not, opened or by its path, a folder with traces, or a lake.
 Source = Union[Trace, Path]
 
 
@@ -138,7 +138,7 @@ def _converted(
         path, options = source.folder or source._path, {**source._options, **options}  # type: ignore[typeddict-item]
     else:
         path = source
-    if _native.is_published(path):
+    if _native.is_published(path) or _native.is_lake(path):
         if options:
             raise UsageError("the traces are converted, and options decide nothing about them any more")
         return path, None

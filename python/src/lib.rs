@@ -35,7 +35,9 @@ mod _native {
     #[pymodule_export]
     use crate::options::all_options;
     #[pymodule_export]
-    use crate::published::{compare, describe, export_trace, is_published, report, symbols, verify, views};
+    use crate::published::{
+        compact, compare, describe, export_trace, is_lake, is_published, report, symbols, verify, views,
+    };
     #[pymodule_export]
     use crate::recordings::{commit_recording, convert_recordings, extend_lock, failure, plan_recording, recordings};
     #[pymodule_export]

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use base::error::{Error, ErrorKind, Result};
 use base::resources::{default_threads, memory_budget, pool};
+use base::sizes::parse_size;
 use base::words::Words;
 use batch::keywords::{self, Arguments};
 use columnar::output::whole_file::WholeFile;
+use compaction::{By as LakeBy, Request as LakeRequest};
 use conversion::convert::JobProgress as _;
 use conversion::views::{Dialect, Extent};
 use export::{Fields, Format, Of, Packets, Request};
@@ -15,8 +17,7 @@ use published::describe::{LIMIT_BYTES, within};
 use published::report::comparison::{By, TraceAmounts, amounts_of, compared};
 use published::report::{facts, page};
 use published::symbols::{Asked, resolve};
-use published::{PublishedTrace, statements};
-use published::{all_published, published};
+use published::{PublishedLake, PublishedTrace, all_published, published, statements};
 use pyo3::prelude::*;
 
 use crate::errors::json;
@@ -26,8 +27,7 @@ use crate::work::wait;
 #[pyfunction]
 pub(crate) fn verify(py: Python<'_>, outputs: Vec<PathBuf>, quick: bool, told: Option<Py<PyAny>>) -> PyResult<String> {
     wait(py, told, |state| {
-        let traces = published(&outputs)?;
-        let verified = pool(default_threads())?.install(|| published::verify::verify(&traces, quick, state))?;
+        let verified = pool(default_threads())?.install(|| published::verify::verify_all(&outputs, quick, state))?;
         json(&verified.document())
     })
 }
@@ -145,8 +145,34 @@ fn of_word<W: Words>(word: &str) -> Result<W> {
     })
 }
 
+/// Brings traces into a lake, as the document of `compact --json`.
+#[pyfunction]
+pub(crate) fn compact(
+    py: Python<'_>,
+    outputs: Vec<PathBuf>,
+    lake: PathBuf,
+    by: Option<&str>,
+    target_size: Option<&str>,
+    forget: Vec<String>,
+    told: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    wait(py, told, |state| {
+        let by = by.map(of_word::<LakeBy>).transpose()?;
+        let target_size = target_size.map(parse_size).transpose();
+        let target_size = target_size.map_err(|message| Error::new(ErrorKind::Usage, message))?;
+        let request = LakeRequest { outputs, lake, by, target_size, forget };
+        json(&pool(default_threads())?.install(|| compaction::compact(&request, &state.cleanup(), state))?)
+    })
+}
+
 /// Whether a path is a converted trace, or a folder of such.
 #[pyfunction]
 pub(crate) fn is_published(py: Python<'_>, path: OsString) -> bool {
     py.detach(|| all_published(&[path]).is_some())
+}
+
+/// Whether a path is a lake.
+#[pyfunction]
+pub(crate) fn is_lake(py: Python<'_>, path: PathBuf) -> bool {
+    py.detach(|| PublishedLake::is_at(&path))
 }

@@ -1,6 +1,7 @@
 //! A trace that is opened, converted or not.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
@@ -10,7 +11,7 @@ use batch::not_one;
 use conversion::job::trace::Trace as OpenedTrace;
 use conversion::plan::filter::Filter;
 use conversion::sidecar::table_names;
-use published::{PublishedRows, PublishedTrace, all_published};
+use published::{PublishedLake, PublishedRows, PublishedTrace, all_published, published};
 use pyo3::prelude::*;
 
 use crate::errors::{exception, json};
@@ -41,6 +42,10 @@ pub(crate) fn open(py: Python<'_>, path: OsString, arguments: Arguments, told: O
 fn opened(path: OsString, arguments: Arguments, state: &State) -> Result<Opened> {
     if let Some(traces) = all_published(std::slice::from_ref(&path)) {
         return published_rows(traces, arguments.is_empty()).map(|rows| Opened::Published(Arc::new(rows)));
+    }
+    if PublishedLake::is_at(Path::new(&path)) {
+        // Says what it is.
+        published(&[PathBuf::from(&path)])?;
     }
     let (recording, options) = keywords::of_trace(path, arguments, state)?;
     OpenedTrace::open(&recording, &options, state).map(Opened::Recording)

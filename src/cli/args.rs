@@ -5,11 +5,13 @@
 use std::ffi::OsString;
 use std::path::{Component, PathBuf};
 
+use base::sizes::parse_size;
 use base::words::Words;
 use batch::options::parse_run_id;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use compaction::By as LakeBy;
 use export::{Fields, Format, Of, Packets};
 use published::report::comparison::By;
 
@@ -94,6 +96,12 @@ pub(super) enum Command {
     /// What grew, what shrank, and what of that is proven.
     #[command(after_help = ENVIRONMENT)]
     Compare(Box<CompareArgs>),
+    /// Bring published traces together in a lake, in few large files
+    ///
+    /// A lake has one table per provider over all traces. What is new is added, what was converted anew is replaced; only files with rows
+    /// of such traces are written.
+    #[command(after_help = ENVIRONMENT)]
+    Compact(CompactArgs),
     /// Describe published traces for programs that ask them
     ///
     /// Datasets and views with columns, types, units and meanings, counts of rows, the span of time, and losses: what a program, or a
@@ -272,7 +280,7 @@ pub(super) struct EventsArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
-    /// A folder with traces, or a trace (trace=NAME)
+    /// A folder with traces, a trace (trace=NAME), or a lake
     #[arg(value_name = "OUT", required = true)]
     pub outputs: Vec<PathBuf>,
     /// Manifests and footers only: no hashes, no rows
@@ -340,6 +348,31 @@ pub(super) struct ManArgs {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct CompactArgs {
+    /// A folder with traces, or a trace (trace=NAME)
+    #[arg(value_name = "OUT", required_unless_present = "forget")]
+    pub outputs: Vec<PathBuf>,
+    /// Folder of the lake; made if missing
+    #[arg(short, long, value_name = "LAKE")]
+    #[arg(value_parser = PathBufValueParser::new().map(as_system_spells))]
+    pub output: PathBuf,
+    /// What besides a hash of their names decides which traces share files [default: day, or as the lake was made]
+    #[arg(long, value_name = "WHAT", value_parser = words::<LakeBy>())]
+    pub by: Option<LakeBy>,
+    /// Where a file ends, in bytes or with a unit (MiB, GiB) [default: 256 MiB, or as the lake was made]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub target_size: Option<u64>,
+    /// A trace that the lake is not to have any more, by its name; repeatable
+    #[arg(long, value_name = "TRACE")]
+    pub forget: Vec<String>,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct DescribeArgs {
     /// A folder with traces, or a trace (trace=NAME)
     #[arg(value_name = "OUT")]
@@ -354,7 +387,7 @@ pub(super) struct DescribeArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ViewsArgs {
-    /// A folder with traces, or a trace (trace=NAME)
+    /// A folder with traces, a trace (trace=NAME), or a lake
     #[arg(value_name = "OUT")]
     pub traces: PathBuf,
     /// Views to print, with those that they need, such as cpu_samples, Kernel-Process or Kernel-Process/Process/Start; where
@@ -374,7 +407,7 @@ pub(super) struct ViewsArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct QueryArgs {
-    /// A trace, converted (trace=NAME, or a folder with such) or not, an archive or a folder with traces; those that are not are
+    /// A trace, converted (trace=NAME, a folder with such, or a lake) or not, an archive or a folder with traces; those that are not are
     /// converted into a temporary folder, which is removed afterwards
     #[arg(value_name = "TRACE")]
     pub trace: OsString,
@@ -521,7 +554,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 323);
+        assert_eq!(options, 334);
     }
 
     /// Each option of each command with its words and default: its name is also the key of `--config`, and with

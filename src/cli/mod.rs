@@ -7,6 +7,7 @@
 //!     ├──► events ──► rows ──► CSV or JSON
 //!     ├──► schema ──► what is known ──► page or JSON
 //!     ├──► verify ──► findings ──► lines or JSON
+//!     ├──► compact ──► a lake ──► what has changed
 //!     ├──► report ──► facts ──► a page of HTML
 //!     ├──► describe ──► what can be asked ──► JSON or page
 //!     ├──► views ──► a script of SQL
@@ -21,6 +22,7 @@ mod args;
 mod browser;
 mod choices;
 mod chosen;
+mod compact;
 mod compare;
 mod config;
 mod console;

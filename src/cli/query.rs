@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use base::error::{Error, ErrorKind, Result};
 use batch::status;
 use conversion::views::{Dialect, Extent};
-use published::statements;
+use published::{PublishedLake, statements};
 
 use super::args::QueryArgs;
 use super::run::Run;
@@ -71,11 +71,19 @@ fn not_started(duckdb: &Path, cause: &io::Error) -> Error {
 
 /// Converts what is not converted, and asks.
 fn answer(args: &QueryArgs, duckdb: &Path, question: &str, run: &Run) -> Result<ExitStatus> {
+    let is_filtered = !args.rows.options.filter.is_empty();
+    if PublishedLake::is_at(Path::new(&args.trace)) {
+        let staging = Staging::make_in(&std::env::temp_dir(), run)?;
+        return if is_filtered {
+            Err(no_filter())
+        } else {
+            ask(args, duckdb, (Path::new(&args.trace), &staging), question, run)
+        };
+    }
     let subjects = Subjects::of(std::slice::from_ref(&args.trace), &args.schemas, options::of_query(args, run), run)?;
     let is_converted = subjects.traces.iter().all(|(_, subject)| matches!(subject, Subject::Published(_)));
-    if is_converted && !args.rows.options.filter.is_empty() {
-        let error = Error::new(ErrorKind::Usage, "filters are for traces that are not converted, and all of these are");
-        return Err(error.with_hint("limit the rows with WHERE"));
+    if is_converted && is_filtered {
+        return Err(no_filter());
     }
     for problem in &subjects.problems {
         run.failed(problem);
@@ -87,19 +95,30 @@ fn answer(args: &QueryArgs, duckdb: &Path, question: &str, run: &Run) -> Result<
         }
     }
     let traces = if is_converted { Path::new(&args.trace) } else { staging.path() };
+    ask(args, duckdb, (traces, &staging), question, run)
+}
+
+fn no_filter() -> Error {
+    let error = Error::new(ErrorKind::Usage, "filters are for traces that are not converted, and all of these are");
+    error.with_hint("limit the rows with WHERE")
+}
+
+/// Starts DuckDB with the views over traces and a question; its answer goes where the program's own would.
+fn ask(
+    args: &QueryArgs,
+    duckdb: &Path,
+    (traces, staging): (&Path, &Staging),
+    question: &str,
+    run: &Run,
+) -> Result<ExitStatus> {
     let text = statements(traces, Dialect::DuckDb, Extent::Whole)?.text_for(question);
     let script = staging.path().join("views.sql");
     console::to_file_within(&script, &text, &run.interrupt.cleanup())?;
-    ask(args, duckdb, &script, question, run)
-}
-
-/// Starts DuckDB with views and a question; its answer goes where the program's own would.
-fn ask(args: &QueryArgs, duckdb: &Path, script: &Path, question: &str, run: &Run) -> Result<ExitStatus> {
     let format = [(args.csv, "-csv"), (args.json, "-json")];
     let format = format.into_iter().filter_map(|(is_asked, option)| is_asked.then_some(option));
     let mut command = Command::new(duckdb);
     // What the user's own file says at every start would be said of the answer, too.
-    command.args(["-no-init", "-cmd", &read_command(script)]);
+    command.args(["-no-init", "-cmd", &read_command(&script)]);
     command.args(format).args(&args.of_duckdb).args(["-c", question]);
     // A group of its own is ended with all that it has started.
     #[cfg(unix)]

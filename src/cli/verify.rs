@@ -8,8 +8,7 @@ use base::readable::printable::printable;
 use base::resources::pool;
 use batch::status;
 use conversion::convert::Stage;
-use published::published;
-use published::verify::{Verified, verify};
+use published::verify::{Verified, verify_all};
 
 use super::args::VerifyArgs;
 use super::console;
@@ -24,10 +23,9 @@ use super::run::Run;
 pub(super) fn run(args: &VerifyArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
     let gone = gone(&args.expect, &args.outputs)?;
-    let traces = published(&args.outputs)?;
     let verified = run.job("verify", |progress| {
         progress.stage(Stage::Publish);
-        pool(run.threads)?.install(|| verify(&traces, args.quick, progress))
+        pool(run.threads)?.install(|| verify_all(&args.outputs, args.quick, progress))
     });
     let mut verified = match verified {
         Ok(verified) => verified,

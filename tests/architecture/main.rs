@@ -16,7 +16,7 @@ use text::without_tables;
 
 /// The rooms in the order of the pipeline, those of a crate but the first with its name: each may use those before it, none behind
 /// it. Between crates the compiler sees to that, too; the memory map and the fuzz crate have no rooms.
-const ORDER: [&str; 70] = [
+const ORDER: [&str; 71] = [
     "base/error",
     "base/address",
     "base/guid",
@@ -73,6 +73,7 @@ const ORDER: [&str; 70] = [
     "published/symbols",
     "published/describe",
     "published/report",
+    "compaction",
     "export",
     "export/profile",
     "export/folded",

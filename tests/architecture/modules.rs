@@ -140,7 +140,7 @@ fn inline_modules_flattened(code: &str) -> String {
 pub(crate) const FIRST: &str = "etl2parquet";
 
 /// The crates, by the names that code uses, and their source folders.
-const CRATES: [(&str, &str); 15] = [
+const CRATES: [(&str, &str); 16] = [
     (FIRST, "src"),
     ("base", "crates/base/src"),
     ("spill", "crates/spill/src"),
@@ -152,6 +152,7 @@ const CRATES: [(&str, &str); 15] = [
     ("conversion", "crates/conversion/src"),
     ("batch", "crates/batch/src"),
     ("published", "crates/published/src"),
+    ("compaction", "crates/compaction/src"),
     ("export", "crates/export/src"),
     ("etl2parquet_native", "python/src"),
     ("etl2parquet_duckdb", "duckdb/src"),

@@ -20,6 +20,7 @@ PAGES = {
     "docs/export.md": (1, ["boot.json", "boot.speedscope.json", "boot.pb.gz", "waits.folded", "boot.pcapng"]),
     "docs/describe.md": (1, ["out/trace=example", "out.json"]),
     "docs/filters.md": (1, ["errors/trace=boot"]),
+    "docs/lake.md": (1, ["lake/lake.json", "views.sql"]),
     "docs/operations.md": (1, ["data/lake/trace=boot", "data/log/etl2parquet.json"]),
     "docs/options.md": (1, ["out/trace=example"]),
     "docs/performance.md": (1, ["out/trace=boot"]),

@@ -124,6 +124,17 @@ const ALL_TABLES: &str = "*";
 impl Binding {
     /// Adds a file. `file`: what it is called in messages; `path`: where it lies in its trace, as in the manifest.
     pub fn add_file(&mut self, file: &str, path: &str, footer: &Footer) {
+        self.add_columns(file, path, &footer.column_types());
+        let Some(table) = table_of(path).filter(|_| path.starts_with(EVENTS)) else { return };
+        let provider = footer.value("etl2parquet.provider_id").unwrap_or("no provider");
+        self.see(MismatchKind::Provider, &table.to_lowercase(), "", provider, file);
+        if provider != "no provider" {
+            self.see(MismatchKind::Folder, "", provider, table, file);
+        }
+    }
+
+    /// Adds the columns of a file with their types, each structure followed by its members.
+    pub(super) fn add_columns(&mut self, file: &str, path: &str, columns: &[(String, String)]) {
         let Some(table) = table_of(path) else { return };
         let key = table.to_lowercase();
         // For messages: where it is a fault, it is the provider's.
@@ -132,29 +143,20 @@ impl Binding {
             path.starts_with(EVENTS)
                 && header::COMMON.iter().chain(header::RENDERED).any(|column| column.name().eq_ignore_ascii_case(name))
         };
-        let columns = footer.columns();
-        let labelled: HashSet<String> = columns.iter().filter_map(|column| labelled(&column.path)).collect();
-        for column in &columns {
-            let name = column.path.to_lowercase();
+        let labelled: HashSet<String> = columns.iter().filter_map(|(path, _)| labelled(path)).collect();
+        for (place, (path, data_type)) in columns.iter().enumerate() {
+            let name = path.to_lowercase();
             // Of a member, the structure's own column decides.
             let whole = name.split('.').next().unwrap_or_default();
             let table = if is_common(whole) { ALL_TABLES } else { &key };
-            self.see(MismatchKind::Type, table, &name, &column.data_type, file);
-            if let Some(members) = &column.members {
-                let mut members: Vec<String> = members.iter().map(|member| member.to_lowercase()).collect();
-                members.sort_unstable();
-                self.see(MismatchKind::Members, table, &name, &members.join(", "), file);
+            self.see(MismatchKind::Type, table, &name, data_type, file);
+            if data_type.contains("STRUCT") {
+                let members = members(path, columns.get(place + 1..).unwrap_or_default());
+                self.see(MismatchKind::Members, table, &name, &members, file);
             }
-            self.see(MismatchKind::Spelling, table, &name, &column.path, file);
+            self.see(MismatchKind::Spelling, table, &name, path, file);
             let labels = if labelled.contains(&name) { "with them" } else { "without" };
             self.see(MismatchKind::Labels, table, &name, labels, file);
-        }
-        if path.starts_with(EVENTS) {
-            let provider = footer.value("etl2parquet.provider_id").unwrap_or("no provider");
-            self.see(MismatchKind::Provider, &key, "", provider, file);
-            if provider != "no provider" {
-                self.see(MismatchKind::Folder, "", provider, table, file);
-            }
         }
     }
 
@@ -237,6 +239,14 @@ impl Binding {
 
 fn variant(value: &str, seen: &Sightings) -> Variant {
     Variant { value: value.to_owned(), file: seen.file.clone(), files: seen.files }
+}
+
+/// The names of the members of a structure, sorted, given the columns behind it.
+fn members(structure: &str, behind: &[(String, String)]) -> String {
+    let below = behind.iter().map_while(|(path, _)| path.strip_prefix(structure)?.strip_prefix('.'));
+    let mut members: Vec<String> = below.filter(|path| !path.contains('.')).map(str::to_lowercase).collect();
+    members.sort_unstable();
+    members.join(", ")
 }
 
 /// The column whose values a column names, in lower case, if it is called like one that does.

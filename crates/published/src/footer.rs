@@ -7,7 +7,7 @@ use columnar::output::{Store, StoredFile};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::statistics::Statistics;
 
-use super::columns::{Column, columns};
+use super::columns::columns;
 use super::parquet_bytes::ParquetBytes;
 
 /// The footer of a file.
@@ -15,6 +15,13 @@ use super::parquet_bytes::ParquetBytes;
 pub struct Footer {
     /// All of it.
     pub metadata: ParquetMetaData,
+}
+
+/// The columns of a file, each with its type in the words of docs/columns.md; a structure is followed by its members, which are called by
+/// their paths.
+pub fn column_types(metadata: &ParquetMetaData) -> Vec<(String, String)> {
+    let columns = columns(metadata.file_metadata().schema()).into_iter();
+    columns.map(|column| (column.path, column.data_type)).collect()
 }
 
 impl Footer {
@@ -40,9 +47,9 @@ impl Footer {
         Ok(Footer { metadata })
     }
 
-    /// The columns, with the members of structures.
-    pub(super) fn columns(&self) -> Vec<Column> {
-        columns(self.metadata.file_metadata().schema())
+    /// The columns with their types.
+    pub fn column_types(&self) -> Vec<(String, String)> {
+        column_types(&self.metadata)
     }
 
     /// Whether there is such a column.

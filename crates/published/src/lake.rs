@@ -31,7 +31,7 @@ pub fn lake(traces: &[PublishedTrace], out: Option<&dyn Store>) -> Result<Lake> 
 }
 
 /// Adds the columns that tables of the sidecar have by now, and none of these traces has: NULL.
-fn add_newer_columns(lake: &mut Lake) {
+pub(super) fn add_newer_columns(lake: &mut Lake) {
     for table in lake.tables_mut() {
         let name = table.name().strip_prefix("sidecar/").unwrap_or_default().to_owned();
         for column in declared_columns(&name) {

@@ -17,7 +17,7 @@ use super::trace::PublishedTrace;
 
 /// What a trace adds to the tables of many.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct LakePart {
+pub struct LakePart {
     /// Its files that are tables, of one folder those that have other columns.
     files: Vec<FilePart>,
     /// Dataset, name and columns of each event that occurs.
@@ -38,7 +38,7 @@ impl LakePart {
     ///
     /// # Errors
     /// [`ErrorKind::Output`] when one of these cannot be read.
-    pub(super) fn read(trace: &PublishedTrace) -> Result<LakePart> {
+    pub fn read(trace: &PublishedTrace) -> Result<LakePart> {
         let record = trace.record()?;
         let mut part = LakePart { is_of_one_machine: true, ..LakePart::default() };
         for file in record.files.iter().filter(|file| file.is_table()) {
@@ -50,8 +50,7 @@ impl LakePart {
                 })?;
                 part.is_of_one_machine &= sidecar != "sessions" || footer.range("machine") == Some((0, 0));
             }
-            let columns = footer.columns().into_iter().map(|column| (column.path, column.data_type));
-            part.add_file(FilePart { path: file.path.clone(), columns: columns.collect() });
+            part.add_file(FilePart { path: file.path.clone(), columns: footer.column_types() });
         }
         part.events = read_events(trace, &record)?;
         Ok(part)
@@ -64,6 +63,12 @@ impl LakePart {
         if sidecar_table(&file.path).is_some() || !self.files.last().is_some_and(is_same) {
             self.files.push(file);
         }
+    }
+
+    /// Its files that are tables, of one folder those that have other columns: the path in the trace, and the columns with their types,
+    /// each structure followed by its members.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &[(String, String)])> {
+        self.files.iter().map(|file| (file.path.as_str(), file.columns.as_slice()))
     }
 
     /// Adds it to the tables of others.

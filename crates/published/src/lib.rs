@@ -1,6 +1,6 @@
 //! Published traces, read again: what their files say of themselves, and whether the files of many traces read as one table;
 //! whether they are still what was published ([`verify`]), what the addresses of their stacks lie in ([`frames`]), and a page about
-//! each ([`report`]); and what can be asked of them ([`describe`](mod@describe)).
+//! each ([`report`]); and what can be asked of them ([`describe`](mod@describe)). A [lake](PublishedLake) is many of them, compacted.
 
 mod beside;
 pub mod binding;
@@ -18,9 +18,11 @@ mod harvest;
 mod inspection;
 mod known_parts;
 mod lake;
+pub mod lake_manifest;
 mod lake_part;
 pub mod off_cpu;
 mod parquet_bytes;
+mod published_lake;
 pub mod report;
 mod row_filter;
 mod rows;
@@ -37,10 +39,14 @@ pub mod who;
 pub use binding::{Binding, Mismatch, MismatchKind, Variant};
 pub use compare::{add_events, compare};
 pub use details::{Details, InspectedTrace, ProviderEvents};
-pub use footer::Footer;
+pub use footer::{Footer, column_types};
 pub use harvest::harvest_of;
 pub use inspection::PublishedInspection;
 pub use lake::lake;
+pub use lake_manifest::LakeManifest;
+pub use lake_part::LakePart;
+pub use parquet_bytes::ParquetBytes;
+pub use published_lake::{KnownTrace, MANIFEST_COLUMNS, PublishedLake};
 pub use row_filter::RowFilter;
 pub use rows::{DatasetRows, PublishedRows};
 pub use settle::lock_of;

@@ -11,7 +11,7 @@ use parquet::file::reader::{ChunkReader, Length};
 
 /// The bytes of a Parquet file.
 #[derive(Clone, Debug)]
-pub(crate) struct ParquetBytes(pub Arc<dyn StoredFile>);
+pub struct ParquetBytes(pub Arc<dyn StoredFile>);
 
 impl Length for ParquetBytes {
     fn len(&self) -> u64 {

@@ -4,18 +4,23 @@ use std::path::{Path, PathBuf};
 
 use base::disk::absolute;
 use base::error::Result;
+use base::progress::NoProgress;
 use columnar::output::{LocalStore, Store};
 use conversion::views::{Dialect, Extent, Script, Statements, Traces};
 
 use super::beside;
 use super::lake::lake;
+use super::published_lake::PublishedLake;
 use super::trace::published;
 
-/// The views of a trace, or of a folder with traces.
+/// The views of a trace, of a folder with traces, or of a lake.
 ///
 /// # Errors
 /// What keeps traces from being read.
 pub fn statements(path: &Path, dialect: Dialect, extent: Extent) -> Result<Statements> {
+    if PublishedLake::is_at(path) {
+        return of_lake(path, dialect, extent);
+    }
     let traces = published(&[path.to_owned()])?;
     let one = match &traces[..] {
         [one] if one.folder() == path => Some(parent_and_name(&one.folder())),
@@ -29,6 +34,14 @@ pub fn statements(path: &Path, dialect: Dialect, extent: Extent) -> Result<State
     let beside = beside::patterns(&LocalStore::new(&local));
     let root = local.display().to_string().replace('\\', "/");
     Ok(Script { dialect, lake: &lake, root: &root, traces, extent, beside: &beside }.statements())
+}
+
+/// The views of a lake.
+fn of_lake(path: &Path, dialect: Dialect, extent: Extent) -> Result<Statements> {
+    let lake = PublishedLake::open(path)?;
+    let root = absolute(path).display().to_string().replace('\\', "/");
+    let (tables, beside) = (lake.tables(&NoProgress)?, beside::patterns(&*lake.store));
+    Ok(Script { dialect, lake: &tables, root: &root, traces: Traces::Lake, extent, beside: &beside }.statements())
 }
 
 /// The folder around a trace, and the trace's own name.

@@ -121,6 +121,17 @@ impl TableFile {
         Ok(())
     }
 
+    /// All rows as batches of at most so many rows, of all columns or of some.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when the file cannot be read.
+    pub(crate) fn read_in(self, rows: usize, columns: Option<&[&str]>) -> Result<ParquetRecordBatchReader> {
+        let mask = |columns: &[&str]| ProjectionMask::columns(self.builder.parquet_schema(), columns.iter().copied());
+        let projection = columns.map_or_else(ProjectionMask::all, mask);
+        let reader = self.builder.with_projection(projection).with_batch_size(rows).build();
+        reader.map_err(|cause| failure(&self.path, "cannot read").caused_by(cause))
+    }
+
     fn batches(self, columns: &[&str], groups: Option<Vec<usize>>) -> Result<ParquetRecordBatchReader> {
         let mask = ProjectionMask::columns(self.builder.parquet_schema(), columns.iter().copied());
         let builder = match groups {

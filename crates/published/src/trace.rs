@@ -9,6 +9,8 @@ use columnar::output::manifest::{CommitRecord, MANIFEST_PATH};
 use columnar::output::store::EntryKind;
 use columnar::output::{LocalStore, Store};
 
+use super::lake_manifest::LAKE_PATH;
+
 /// The files of a trace `trace=<name>`, whether or not it is whole.
 #[derive(Clone, Debug)]
 pub struct PublishedTrace {
@@ -86,8 +88,12 @@ pub fn published_in(store: &Arc<dyn Store>) -> Result<Vec<PublishedTrace>> {
     let traces = below.filter(|(entry, files)| files.list("").is_ok() && is_of_trace(&entry.name, &**files));
     let found: Vec<PublishedTrace> = traces.map(|(_, store)| PublishedTrace { store }).collect();
     if found.is_empty() {
-        let message = "expected a folder trace=<name>, or one with such folders in it";
-        return Err(Error::new(ErrorKind::Usage, message).in_file(location));
+        let expected = "expected a folder trace=<name>, or one with such folders in it";
+        if store.has(LAKE_PATH) {
+            let error = Error::new(ErrorKind::Usage, format!("{expected}, found a lake")).in_file(location);
+            return Err(error.with_hint("ask it with query, or name the folder that it was made of"));
+        }
+        return Err(Error::new(ErrorKind::Usage, expected).in_file(location));
     }
     Ok(found)
 }

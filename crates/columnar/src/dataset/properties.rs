@@ -21,6 +21,9 @@ const PAGE_STATISTICS: [&str; 3] = ["timestamp", "timestamp_ns", "seq"];
 /// The order of rows, claimed in the footer where the table has both.
 const SORT_KEY: [&str; 2] = ["timestamp_ns", "seq"];
 
+/// What rows of several traces are sorted by before that, where the table has it.
+const TRACE: &str = "trace";
+
 /// From this many leaf columns a table counts as wide: most columns of most row groups are NULL, and every page costs.
 const WIDE: usize = 200;
 
@@ -235,7 +238,8 @@ fn sorting_columns(schema: &SchemaDescriptor) -> Option<Vec<SortingColumn>> {
         let at = schema.columns().iter().position(|leaf| matches!(leaf.path().parts(), [part] if part == name))?;
         Some(SortingColumn { column_idx: i32::try_from(at).ok()?, descending: false, nulls_first: false })
     };
-    SORT_KEY.iter().map(position).collect()
+    let key: Option<Vec<SortingColumn>> = SORT_KEY.iter().map(position).collect();
+    key.map(|key| position(&TRACE).into_iter().chain(key).collect())
 }
 
 #[cfg(test)]
@@ -314,6 +318,20 @@ mod tests {
         assert!(!properties.offset_index_disabled());
         let order: Vec<_> = properties.sorting_columns().unwrap().iter().map(|s| s.column_idx).collect();
         assert_eq!(order, [1, 2]);
+    }
+
+    #[test]
+    fn rows_of_several_traces_are_sorted_by_trace_first() {
+        let long = |name| Field::new(name, DataType::Int64, false);
+        let schema = descriptor(vec![
+            Field::new("trace", DataType::Utf8, false),
+            long("cpu"),
+            long("timestamp_ns"),
+            long("seq"),
+        ]);
+        let properties = writer_properties(&schema, Compression::default(), &[]).unwrap();
+        let order: Vec<_> = properties.sorting_columns().unwrap().iter().map(|s| s.column_idx).collect();
+        assert_eq!(order, [0, 2, 3]);
     }
 
     #[test]

@@ -260,6 +260,18 @@ impl LocalFolder {
         self.parts().locate(&self.own(path))
     }
 
+    /// Gives files of this attempt their names below the output folder itself, each of which is there whole or not at all; those of
+    /// the same names are replaced. For what is no trace, and has a file of its own that names the others, which comes last.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when the system refuses; [`ErrorKind::Interrupted`](ErrorKind::Interrupted) when the caller asked to stop.
+    /// Then some of them may have their names.
+    pub fn place(&self, files: &[(String, String)], progress: &dyn Progress) -> Result<()> {
+        let _kept = self.cleanup.keep()?;
+        let files: Vec<_> = files.iter().map(|(staged, path)| (self.own(staged), path.clone())).collect();
+        publication::place(&self.parts(), &self.out, &files, &self.disks, progress)
+    }
+
     /// What is not as it should be about the staging folder.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let is_unlocked = self.lock.as_ref().is_some_and(|lock| !lock.is_held());

@@ -238,8 +238,9 @@ const SEAL: &str = ",\n    \"manifest_sha256\": \"";
 /// Behind the hash.
 const SEAL_END: &str = "\"\n  }\n}\n";
 
-/// The text with the hash of all of it as the last key of `run`, which is the last key of the text.
-fn sealed(text: &str) -> Option<String> {
+/// The text of an object, as `serde_json` writes it over several lines, with the hash of all of it as the last key of the object that
+/// is its last value, as `run` is of a manifest; `None` where that is none.
+pub fn sealed(text: &str) -> Option<String> {
     let text = text.strip_suffix("\n  }\n}")?;
     Some(format!("{text}{SEAL}{}{SEAL_END}", hex(&Sha256::digest(text))))
 }

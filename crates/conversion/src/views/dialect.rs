@@ -9,14 +9,17 @@ pub enum Traces<'a> {
     One(&'a str),
     /// All in the folder: as many as there are, so that none is opened that is not asked for.
     Many,
+    /// All of a lake, in files that a table names one by one and that have the column `trace`.
+    Lake,
 }
 
 impl Traces<'_> {
-    /// A pattern that their folders match.
-    fn pattern(&self) -> &str {
+    /// A pattern that their folders match, with a slash before it; nothing where there are none.
+    fn pattern(&self) -> String {
         match self {
-            Traces::One(name) => name,
-            Traces::Many => "trace=*",
+            Traces::One(name) => format!("/{name}"),
+            Traces::Many => "/trace=*".to_owned(),
+            Traces::Lake => String::new(),
         }
     }
 }
@@ -30,22 +33,26 @@ pub enum Dialect {
     Spark,
 }
 
-/// How DuckDB reads files of several traces as one table.
-const READ: &str = "union_by_name = true, hive_partitioning = true, hive_types = {'trace': VARCHAR}";
+/// How DuckDB reads files of several traces as one table, where a folder says of which trace a file is.
+const OF_FOLDERS: &str = ", hive_partitioning = true, hive_types = {'trace': VARCHAR}";
 
 impl Dialect {
-    /// What comes before all views: where the traces lie. `root`: the folder that holds `trace=<name>`.
-    pub(super) fn prelude(self, root: &str) -> String {
+    /// What comes before all views: where the traces lie. `root`: the folder that holds `trace=<name>`, or that of the lake.
+    pub(super) fn prelude(self, root: &str, traces: Traces<'_>) -> String {
         let root = self.text(root);
+        let (of_folders, holder) = match traces {
+            Traces::Lake => (", hive_partitioning = false", "The folder of the lake"),
+            Traces::One(_) | Traces::Many => (OF_FOLDERS, "The folder that holds trace=<name>"),
+        };
         match self {
             Dialect::DuckDb => format!(
-                "-- The folder that holds trace=<name>: the variable root, where it is set.\n\
+                "-- {holder}: the variable root, where it is set.\n\
                  CREATE OR REPLACE MACRO traces_folder() AS COALESCE(getvariable('root'), {root});\n\n\
                  CREATE OR REPLACE MACRO parquet_files(files) AS TABLE\n\
-                 SELECT * FROM read_parquet([traces_folder() || f FOR f IN files], {READ});\n"
+                 SELECT * FROM read_parquet([traces_folder() || f FOR f IN files], union_by_name = true{of_folders});\n"
             ),
             Dialect::Spark => format!(
-                "-- The folder that holds trace=<name>. Statements end in a semicolon at the end of a line.\n\
+                "-- {holder}. Statements end in a semicolon at the end of a line.\n\
                  SET etl2parquet.root={};\n",
                 root.trim_matches('\''),
             ),
@@ -53,11 +60,13 @@ impl Dialect {
     }
 
     /// What comes then in a script of many traces, and what comes last.
-    pub(super) fn around_many(self) -> (&'static str, &'static str) {
-        match self {
-            Dialect::DuckDb => (include_str!("sql/many.duckdb.sql"), "RESET VARIABLE any_file;\n"),
-            Dialect::Spark => ("", ""),
-        }
+    pub(super) fn around_many(self, traces: Traces<'_>) -> (String, &'static str) {
+        let own = match (self, traces) {
+            (Dialect::Spark, _) | (_, Traces::One(_)) => return (String::new(), ""),
+            (_, Traces::Many) => include_str!("sql/many.duckdb.sql"),
+            (_, Traces::Lake) => include_str!("sql/lake.duckdb.sql"),
+        };
+        (format!("{}{own}", include_str!("sql/declared.duckdb.sql")), "RESET VARIABLE any_file;\n")
     }
 
     /// The statements that make a view of the files of a table, below the folders that `traces` matches. `name`: the view.
@@ -83,7 +92,7 @@ impl Dialect {
     /// A list of the patterns of files for DuckDB.
     pub(super) fn patterns<'a>(self, folders: impl Iterator<Item = &'a str>, traces: Traces<'_>) -> String {
         let traces = traces.pattern();
-        let patterns = folders.map(|folder| self.text(&format!("/{traces}/{folder}.parquet")));
+        let patterns = folders.map(|folder| self.text(&format!("{traces}/{folder}.parquet")));
         format!("[{}]", patterns.collect::<Vec<_>>().join(", "))
     }
 
@@ -95,11 +104,7 @@ impl Dialect {
     /// The statement that makes a view of files in Spark.
     fn spark_files(self, name: &str, table: &LakeTable, traces: Traces<'_>) -> String {
         let folders: Vec<&str> = table.folders().collect();
-        let folders = match &folders[..] {
-            [one] => (*one).to_owned(),
-            several => format!("{{{}}}", several.join(",")),
-        };
-        let path = self.text(&format!("/{}/{folders}.parquet", traces.pattern()));
+        let path = self.text(&format!("{}/{}.parquet", traces.pattern(), alternatives(&folders)));
         format!(
             "CREATE OR REPLACE TEMPORARY VIEW {} USING parquet OPTIONS (\n  path '${{etl2parquet.root}}{}, \
              basePath '${{etl2parquet.root}}', mergeSchema 'true');\n",
@@ -216,6 +221,20 @@ impl Dialect {
         match self {
             Dialect::DuckDb => "BIGINT[]",
             Dialect::Spark => "ARRAY<BIGINT>",
+        }
+    }
+}
+
+/// One pattern for several: with braces behind the folder that they share, where they do.
+fn alternatives(patterns: &[&str]) -> String {
+    let split = |pattern: &'_ str| pattern.rfind('/').map_or(0, |slash| slash + 1);
+    let shared = patterns.first().map_or("", |first| &first[..split(first)]);
+    let shared = if patterns.iter().all(|pattern| &pattern[..split(pattern)] == shared) { shared } else { "" };
+    match patterns {
+        [one] => (*one).to_owned(),
+        several => {
+            let rests: Vec<&str> = several.iter().map(|pattern| &pattern[shared.len()..]).collect();
+            format!("{shared}{{{}}}", rests.join(","))
         }
     }
 }

@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field};
 #[derive(Debug, Default)]
 pub struct LakeTable {
     name: String,
-    /// Patterns of its files below the folder of a trace, without `.parquet`.
+    /// Patterns of its files below the folder of a trace, or of a lake, without `.parquet`.
     folders: BTreeSet<String>,
     /// By name in lower case: name and type.
     columns: BTreeMap<String, (String, String)>,
@@ -200,6 +200,16 @@ impl Lake {
         Some(table)
     }
 
+    /// Says in which files the tables are, by their paths `events/<dataset>/…` and `sidecar/<table>/…` below the folder of a lake: in these
+    /// and no others. A file of a table that is not there is left out.
+    pub fn set_files<'a>(&mut self, paths: impl Iterator<Item = &'a str>) {
+        self.tables_mut().for_each(|table| table.folders.clear());
+        for path in paths {
+            let Some((name, file)) = lake_table_of(path) else { continue };
+            self.table_mut(name).into_iter().for_each(|table| _ = table.folders.insert(file.to_owned()));
+        }
+    }
+
     /// Adds an event that occurs, by its dataset, with or without the folder of the event, and its name, and gives the columns that its
     /// fields are in; `None` where the name cannot stand in a script.
     pub fn add_event(&mut self, dataset: &str, name: &str) -> Option<&mut BTreeSet<String>> {
@@ -275,6 +285,15 @@ fn table_of(path: &str) -> Option<(&str, String)> {
     }
 }
 
+/// The table of a file of a lake, and the file without `.parquet`.
+fn lake_table_of(path: &str) -> Option<(&str, &str)> {
+    let name = match path.strip_prefix("events/") {
+        Some(below) => below.split_once('/')?.0,
+        None => path.rsplit_once('/')?.0,
+    };
+    Some((name, path.strip_suffix(".parquet")?))
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -305,5 +324,7 @@ mod tests {
         assert_eq!(table_of("events/A/X.Y/part-00000-00000.parquet"), Some(("A", "events/A/*/*".to_owned())));
         assert_eq!(table_of("sidecar/clock.parquet"), Some(("sidecar/clock", "sidecar/clock".to_owned())));
         assert_eq!(table_of("sidecar/views.sql"), None);
+        assert_eq!(lake_table_of("events/A/X.Y/b.parquet"), Some(("A", "events/A/X.Y/b")));
+        assert_eq!(lake_table_of("sidecar/clock/b.parquet"), Some(("sidecar/clock", "sidecar/clock/b")));
     }
 }

@@ -72,8 +72,8 @@ impl Script<'_> {
             .filter(|(answer, _)| !is_short || !answer.is_of_frames)
             .map(|(answer, empty)| Statement::of(answer.name, self.answer(answer, empty, &mut without_rows)))
             .collect();
-        let (first, last) = if traces == Traces::Many { dialect.around_many() } else { ("", "") };
-        let mut all = vec![Statement::kept(dialect.prelude(self.root))];
+        let (first, last) = dialect.around_many(traces);
+        let mut all = vec![Statement::kept(dialect.prelude(self.root, traces))];
         all.extend((!first.is_empty()).then(|| Statement::kept(first)));
         let is_made = |name: &str| answers.iter().any(|answer| answer.name.as_deref() == Some(name));
         all.extend(functions(dialect, |answer| !is_short || (is_made(answer) && !without_rows.contains(answer))));
@@ -126,7 +126,7 @@ impl Script<'_> {
 
     /// Whether columns are declared, so that no file is opened to know them.
     fn declares(&self) -> bool {
-        self.dialect == Dialect::DuckDb && self.traces == Traces::Many
+        self.dialect == Dialect::DuckDb && !matches!(self.traces, Traces::One(_))
     }
 
     /// Some columns of a table, and its files as rows of these alone, where the engine need not open them to know the columns.
@@ -193,7 +193,10 @@ impl Script<'_> {
         let tables = || lake.tables().filter(|table| table.is_event());
         let depths = ["events/*/*", "events/*/*/*"];
         let of_depth = |depth: &&str| tables().flat_map(LakeTable::folders).any(|folder| parts(folder) == parts(depth));
-        let patterns = dialect.patterns(depths.into_iter().filter(of_depth), traces);
+        let patterns = match traces {
+            Traces::Lake => dialect.patterns(tables().flat_map(LakeTable::folders), traces),
+            _ => dialect.patterns(depths.into_iter().filter(of_depth), traces),
+        };
         let (declared, select) = tables().next().and_then(|_| common_of_all(dialect, lake))?;
         let rows = dialect.rows("parquet_events", &patterns, &declared);
         Some(format!("SELECT provider, trace, {select} FROM {rows}"))

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::sync::Arc;
 
-use base::error::Result;
+use base::error::{Error, ErrorKind, Result};
 use base::guid::Guid;
 use base::progress::{Progress, stop_if_cancelled};
-use columnar::output::StoredFile;
 use columnar::output::manifest::{CommitRecord, FileEntry, MANIFEST_PATH};
 use columnar::output::sink::hex;
 use columnar::output::store::{EntryKind, joined};
+use columnar::output::{Store, StoredFile};
 use sha2::{Digest, Sha256};
 
 use super::finding::{Finding, FindingKind};
@@ -27,20 +28,32 @@ pub(super) struct FileChecks<'a> {
 /// Bytes that are hashed at a time.
 const CHUNK: usize = 1 << 18;
 
-impl FileChecks<'_> {
-    /// Checks a file; its footer, where it has one and can be relied on.
+/// What a manifest says of a file.
+pub(super) struct Wanted<'a> {
+    pub path: &'a str,
+    pub bytes: u64,
+    pub sha256: &'a str,
+}
+
+impl Wanted<'_> {
+    /// Opens the file, where it is there and has this length and, unless it is to be quick, this hash.
     ///
     /// # Errors
     /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
-    pub(super) fn check(&self, entry: &FileEntry, findings: &mut Vec<Finding>) -> Result<Option<Footer>> {
-        stop_if_cancelled(self.progress)?;
-        let label = format!("{}/{}", self.trace.label(), entry.path);
-        let mut find = |kind, reason: String| findings.push(Finding::new(kind, &label, reason));
-        if self.trace.store.kind(&entry.path).is_ok_and(|kind| kind == EntryKind::Other) {
+    pub(super) fn open(
+        &self,
+        store: &dyn Store,
+        label: &str,
+        (quick, progress): (bool, &dyn Progress),
+        findings: &mut Vec<Finding>,
+    ) -> Result<Option<Arc<dyn StoredFile>>> {
+        let Wanted { path, bytes, sha256 } = *self;
+        let mut find = |kind, reason: String| findings.push(Finding::new(kind, label, reason));
+        if store.kind(path).is_ok_and(|kind| kind == EntryKind::Other) {
             find(FindingKind::Missing, "expected a file, found a link to one".to_owned());
             return Ok(None);
         }
-        let file = match self.trace.store.open(&entry.path) {
+        let file = match store.open(path) {
             Ok(open) => open,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
                 find(FindingKind::Missing, "the file is not there".to_owned());
@@ -51,20 +64,67 @@ impl FileChecks<'_> {
                 return Ok(None);
             }
         };
-        if file.len() != entry.bytes {
-            find(FindingKind::Size, format!("expected {} bytes, found {}", entry.bytes, file.len()));
+        if file.len() != bytes {
+            find(FindingKind::Size, format!("expected {bytes} bytes, found {}", file.len()));
             return Ok(None);
         }
-        if !self.quick {
-            match self.hash(&*file)? {
-                Ok(hash) if hash == entry.sha256 => {}
-                Ok(hash) => find(FindingKind::Hash, format!("expected the SHA-256 {}, found {hash}", entry.sha256)),
+        if !quick {
+            match hash(&*file, progress)? {
+                Ok(hash) if hash == sha256 => {}
+                Ok(hash) => find(FindingKind::Hash, format!("expected the SHA-256 {sha256}, found {hash}")),
                 Err(cause) => find(FindingKind::Unreadable, format!("cannot read: {cause}")),
             }
             if !findings.is_empty() {
                 return Ok(None);
             }
         }
+        Ok(Some(file))
+    }
+}
+
+/// Checks that a file of a store has this length and this SHA-256, in lower-case hexadecimal.
+///
+/// # Errors
+/// [`ErrorKind::Output`] where it is not there, cannot be read, or has others; [`ErrorKind::Interrupted`] when the caller asked to stop.
+pub fn check_file(store: &dyn Store, path: &str, (bytes, sha256): (u64, &str), progress: &dyn Progress) -> Result<()> {
+    let (label, mut findings) = (store.location(path).display().to_string(), Vec::new());
+    Wanted { path, bytes, sha256 }.open(store, &label, (false, progress), &mut findings)?;
+    match findings.pop() {
+        Some(Finding { reason, .. }) => Err(Error::new(ErrorKind::Output, reason).in_file(store.location(path))),
+        None => Ok(()),
+    }
+}
+
+/// The SHA-256 of a file, in lower-case hexadecimal.
+fn hash(file: &dyn StoredFile, progress: &dyn Progress) -> Result<io::Result<String>> {
+    let (mut hash, mut buffer, mut offset) = (Sha256::new(), vec![0; CHUNK], 0);
+    loop {
+        stop_if_cancelled(progress)?;
+        match file.read_at(offset, &mut buffer) {
+            Ok(0) => return Ok(Ok(hex(&hash.finalize()))),
+            Ok(read) => {
+                hash.update(buffer.get(..read).unwrap_or_default());
+                progress.advance(read as u64);
+                offset += read as u64;
+            }
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Ok(Err(cause)),
+        }
+    }
+}
+
+impl FileChecks<'_> {
+    /// Checks a file; its footer, where it has one and can be relied on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
+    pub(super) fn check(&self, entry: &FileEntry, findings: &mut Vec<Finding>) -> Result<Option<Footer>> {
+        stop_if_cancelled(self.progress)?;
+        let label = format!("{}/{}", self.trace.label(), entry.path);
+        let wanted = Wanted { path: &entry.path, bytes: entry.bytes, sha256: &entry.sha256 };
+        let Some(file) = wanted.open(&*self.trace.store, &label, (self.quick, self.progress), findings)? else {
+            return Ok(None);
+        };
         if !entry.is_table() {
             return Ok(None);
         }
@@ -78,24 +138,6 @@ impl FileChecks<'_> {
         let before = findings.len();
         self.check_footer(entry, &footer, &label, findings);
         Ok(Some(footer).filter(|_| findings.len() == before))
-    }
-
-    /// The SHA-256 of a file, in lower-case hexadecimal.
-    fn hash(&self, file: &dyn StoredFile) -> Result<io::Result<String>> {
-        let (mut hash, mut buffer, mut offset) = (Sha256::new(), vec![0; CHUNK], 0);
-        loop {
-            stop_if_cancelled(self.progress)?;
-            match file.read_at(offset, &mut buffer) {
-                Ok(0) => return Ok(Ok(hex(&hash.finalize()))),
-                Ok(read) => {
-                    hash.update(buffer.get(..read).unwrap_or_default());
-                    self.progress.advance(read as u64);
-                    offset += read as u64;
-                }
-                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-                Err(cause) => return Ok(Err(cause)),
-            }
-        }
     }
 
     fn check_footer(&self, entry: &FileEntry, footer: &Footer, label: &str, findings: &mut Vec<Finding>) {

@@ -85,6 +85,30 @@ fn name_files(new: &Path, moves: &[Move], disks: &Disks, progress: &dyn Progress
     disks.sync_all(folders.into_iter().map(Item::Folder), progress)
 }
 
+/// Gives files, each by itself, their names below `root`, on disk before that and with the folders that they are in after it. A file of
+/// such a name is replaced.
+pub(super) fn place(
+    parts: &Parts,
+    root: &Path,
+    files: &[(StagedName, String)],
+    disks: &Disks,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let moves = files.iter().map(|(file, path)| Ok(Move { staged: parts.locate(file)?, named: root.join(path) }));
+    let moves = moves.collect::<Result<Vec<_>>>()?;
+    sync_files(&moves, disks, progress)?;
+    let folders: BTreeSet<&Path> = moves.iter().flat_map(|file| file.named.ancestors().skip(1)).collect();
+    let folders: Vec<&Path> = folders.into_iter().filter(|folder| folder.starts_with(root)).collect();
+    for folder in &folders {
+        fs::create_dir_all(folder).map_err(|cause| output_error("create the folder", folder, cause))?;
+    }
+    for file in &moves {
+        stop_if_cancelled(progress)?;
+        take(file)?;
+    }
+    disks.sync_all(folders.into_iter().map(|folder| Item::Folder(folder.to_owned())), progress)
+}
+
 /// Brings the files of an attempt to disk, and the folders that they are in.
 pub(super) fn sync_attempt(parts: &Parts, attempt: &str, disks: &Disks, progress: &dyn Progress) -> Result<()> {
     let own = parts.list()?.into_iter().filter(|file| file.attempt.as_deref() == Some(attempt));
