@@ -144,7 +144,8 @@ def _converted(
         return path, None
     folder = tempfile.TemporaryDirectory(prefix="etl2parquet-")
     try:
-        convert(path, folder.name, **{**options, **needed})  # type: ignore[typeddict-item]
+        asked: ConvertOptions = {**options, **needed}
+        convert(path, folder.name, **asked)
     except BaseException:
         folder.cleanup()
         raise
