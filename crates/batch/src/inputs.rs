@@ -9,7 +9,7 @@ use std::sync::Arc;
 use base::error::{Error, ErrorKind, Result};
 use base::listing::entries;
 use base::names::{is_packed_name, is_tar_name, is_trace_name, text_of};
-use columnar::output::folder::is_of_output;
+use columnar::output::folder::{is_lake, is_of_output};
 use conversion::convert::{InputFile, Recording};
 use etl::input::{Address, OpenOptions, STDIN, SharedMembers, read_stdin};
 use glob::MatchOptions;
@@ -202,6 +202,10 @@ impl FoundInputs {
 
     /// All traces below a folder; their names are relative to `base`.
     fn add_folder(&mut self, folder: &Path, base: &Path) {
+        if is_lake(folder) {
+            let error = nothing("expected traces, found a lake", folder);
+            return self.problems.push(error.with_hint("ask it with query, or name the folder that it was made of"));
+        }
         let before = (self.inputs.len(), self.problems.len());
         let mut passed = PassedOver::default();
         self.walk(folder, base, &mut passed);
@@ -478,7 +482,7 @@ mod tests {
 
     #[test]
     fn what_leads_nowhere_is_said() {
-        let root = folder(&["empty/note.txt"]);
+        let root = folder(&["empty/note.txt", "lake/lake.json", "lake/events/a.etl"]);
         let t = |argument: &str, expected: &str| {
             let found = find_in(&root, &[argument]);
             assert!(found.inputs.is_empty());
@@ -490,6 +494,7 @@ mod tests {
             "empty",
             "there is no trace in this folder (1 file is not read: not called like a trace or an archive (note.txt))",
         );
+        t("lake", "expected traces, found a lake (ask it with query, or name the folder that it was made of)");
         t("*.etl", "nothing matches this pattern");
         t("missing/*.etl", "nothing matches this pattern");
         let list = root.path().join("empty/note.txt");

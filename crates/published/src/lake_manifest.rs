@@ -4,11 +4,9 @@ use base::error::{Error, ErrorKind, Result};
 use base::words;
 use base::words::Words;
 use columnar::output::Store;
+pub use columnar::output::manifest::LAKE_PATH;
 use columnar::output::manifest::{Seal, seal, sealed};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-/// Where it lies in the folder of a lake.
-pub const LAKE_PATH: &str = "lake.json";
 
 /// The version of the layout of lakes.
 pub const LAKE_FORMAT_VERSION: u32 = 1;

@@ -47,7 +47,7 @@ pub use cleanup::CleanupRegistry;
 use cleanup::CleanupTarget;
 pub use disks::Disks;
 use disks::Item;
-pub use existing::{check_absent, is_current, is_of_output, published, trace_folder};
+pub use existing::{check_absent, is_current, is_lake, is_of_output, published, trace_folder};
 use lock::{LOCK, Lock};
 pub use parts::is_attempt;
 use parts::{Parts, remove_staged};

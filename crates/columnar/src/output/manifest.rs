@@ -14,6 +14,9 @@ use super::store::Store;
 /// Where the manifest lies below `trace=<name>`.
 pub const MANIFEST_PATH: &str = "sidecar/manifest.json";
 
+/// Where the manifest of a lake lies in its folder.
+pub const LAKE_PATH: &str = "lake.json";
+
 /// Bytes of a manifest that are read.
 pub const MAX_MANIFEST: u64 = 1 << 30;
 

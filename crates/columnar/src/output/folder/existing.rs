@@ -8,7 +8,7 @@ use base::listing::entries;
 use super::system::exists;
 use crate::output::interface::IfExists;
 use crate::output::local_store::LocalStore;
-use crate::output::manifest::{CommitRecord, MANIFEST_PATH};
+use crate::output::manifest::{CommitRecord, LAKE_PATH, MANIFEST_PATH};
 use crate::output::refusal;
 
 /// The folder of a published trace.
@@ -25,13 +25,18 @@ pub fn published(out: &Path) -> Vec<String> {
     names
 }
 
-/// Whether a folder of an output folder is one that this program makes there: a published trace, one in work, or what is
-/// remembered of inputs that became none. Only names and the presence of a manifest are looked at.
+/// Whether a folder is a lake. Only the presence of its manifest is looked at.
+pub fn is_lake(folder: &Path) -> bool {
+    folder.join(LAKE_PATH).is_file()
+}
+
+/// Whether a folder is one that this program makes: a published trace, one in work, what is remembered of inputs that became none, or
+/// a lake. Only names and the presence of a manifest are looked at.
 pub fn is_of_output(folder: &Path) -> bool {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let is_trace = || name.starts_with("trace=") && folder.join(MANIFEST_PATH).is_file();
     let in_work = name.strip_prefix(refusal::FOLDER).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
-    in_work || is_trace()
+    in_work || is_trace() || is_lake(folder)
 }
 
 /// Whether the published trace is what this run would write: same inputs in the same order (BLAKE3, lower-case
