@@ -76,8 +76,8 @@ class Types(unittest.TestCase):
             etl2parquet.convert(support.EXAMPLE, "/nowhere", row_group_row=5)
 
     def test_every_option_of_export_alone_is_a_keyword_with_its_words(self):
-        hints = typing.get_type_hints(etl2parquet.export)
         own = {"format", "of", "packets", "fields"}
+        hints = {name: eval(etl2parquet.export.__annotations__[name], etl2parquet.export.__globals__) for name in own}
         rows = {name for call, name, *_ in _native.all_options() if call == "rows"} | {"start", "end"}
         of_conversion = {name for call, name, *_ in _native.all_options() if call == "convert"}
         options = {option.replace("-", "_") for option in long_options("export") - OF_A_TERMINAL}
@@ -684,8 +684,8 @@ class Schemas(unittest.TestCase):
         with open(facts, "w", encoding="utf-8") as opened:
             json.dump(schema.export(store=store), opened)
         self.assertEqual(schema.import_files(facts, store=store).new, 1)
-        etl2parquet.convert(support.EXAMPLE, os.path.join(folder, "out"))
-        searched = schema.import_files(of=os.path.join(folder, "out"), symbol_path=folder, store=store)
+        etl2parquet.convert(support.EXAMPLE, os.path.join(folder, "searched"))
+        searched = schema.import_files(of=os.path.join(folder, "searched"), symbol_path=folder, store=store)
         self.assertEqual((searched.files, searched.new, searched.stored), (0, 0, 2), "the example lacks no formats")
         found = schema.imports(store=store)
         self.assertEqual([vars(file) | {"providers": list(file.providers)} for file in found], printed("imports", "--json")["files"])
