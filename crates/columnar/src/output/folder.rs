@@ -264,7 +264,7 @@ impl LocalFolder {
     /// the same names are replaced. For what is no trace, and has a file of its own that names the others, which comes last.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`] when the system refuses; [`ErrorKind::Interrupted`](ErrorKind::Interrupted) when the caller asked to stop.
+    /// [`ErrorKind::Output`] when the system refuses; [`ErrorKind::Interrupted`] when the caller asked to stop.
     /// Then some of them may have their names.
     pub fn place(&self, files: &[(String, String)], progress: &dyn Progress) -> Result<()> {
         let _kept = self.cleanup.keep()?;

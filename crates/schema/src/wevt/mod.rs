@@ -2,7 +2,7 @@
 //!
 //! A manifest ends up in two of them: `WEVT_TEMPLATE` has providers, events, layouts and names (`CRIM`, one `WEVT` for each
 //! provider, in it one list for each kind of element), the message table has all texts, by numbers. Of a program both are
-//! taken out as an [`extract`], and that is read as the manifest that it was made of, into the same model. What the compiler
+//! taken out as an [`Extract`], and that is read as the manifest that it was made of, into the same model. What the compiler
 //! leaves out is left out here: symbols of events and names of templates.
 //!
 //! Layout: observed in programs of .NET, Node.js, the DirectX compiler and Direct3D 12; numbers are little-endian, offsets
