@@ -17,7 +17,7 @@ PAGES = {
     "docs/columns.md": (1, []),
     "docs/compare.md": (2, ["compared.html"]),
     "docs/dataset.md": (1, ["out/trace=boot"]),
-    "docs/export.md": (1, ["boot.json", "boot.speedscope.json", "boot.pb.gz", "waits.folded", "boot.pcapng"]),
+    "docs/export.md": (1, ["boot.json", "boot.speedscope.json", "boot.pb.gz", "waits.folded", "boot.pcapng", "boot.ecs.jsonl"]),
     "docs/describe.md": (1, ["out/trace=example", "out.json"]),
     "docs/filters.md": (1, ["errors/trace=boot"]),
     "docs/lake.md": (1, ["lake/lake.json", "views.sql"]),
