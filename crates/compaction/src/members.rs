@@ -8,7 +8,7 @@ use base::error::{Error, ErrorKind, Result};
 use base::progress::{Progress, stop_if_cancelled};
 use columnar::output::manifest::{CommitRecord, FileEntry, MANIFEST_PATH, MAX_MANIFEST, Seal, seal};
 use columnar::output::sink::hex;
-use published::lake_manifest::{LakeTrace, table_of};
+use published::lake_manifest::{LAKE_PATH, LakeTrace, MANIFESTS, table_of};
 use published::{LakePart, PublishedLake, PublishedTrace};
 use sha2::{Digest, Sha256};
 
@@ -100,7 +100,7 @@ pub(crate) fn load(
             let error = Error::new(ErrorKind::Output, "the trace was converted anew meanwhile");
             return Err(error.in_file(folder.folder()).with_hint("run it again"));
         }
-        let part = LakePart::read(folder)?;
+        let part = LakePart::of(folder, &record)?;
         let part_text =
             serde_json::to_string(&part).map_err(|cause| Error::bug("no JSON of columns").caused_by(cause))?;
         if !shared.contains_key(&part_text) {
@@ -119,7 +119,11 @@ pub(crate) fn load(
     match members.iter().find(|member| !loaded.contains_key(&member.trace.trace)) {
         Some(lost) => {
             let message = format!("expected trace={} in the lake, found nothing of it", lost.trace.trace);
-            Err(Error::new(ErrorKind::Output, message).with_hint("compact all traces into another folder"))
+            let error = Error::new(ErrorKind::Output, message).with_hint("compact all traces into another folder");
+            Err(match lake {
+                Some(lake) => error.in_file(lake.store.location(LAKE_PATH)),
+                None => error,
+            })
         }
         None => Ok(loaded.into_values().collect()),
     }
@@ -138,6 +142,7 @@ fn load_kept(
     if kept.is_empty() {
         return Ok(());
     }
+    let in_lake = |error: Error| error.in_file(lake.store.location(MANIFESTS));
     // Each part stays where it is for as long as this holds it.
     let mut shared: HashMap<*const LakePart, (Arc<LakePart>, Arc<Tables>)> = HashMap::new();
     lake.traces(Some(bucket), true, progress, |known| {
@@ -147,11 +152,11 @@ fn load_kept(
         let tables = match shared.entry(Arc::as_ptr(&known.tables)) {
             Entry::Occupied(known) => Arc::clone(&known.get().1),
             Entry::Vacant(new) => {
-                let tables = Arc::new(tables_of(&known.tables)?);
+                let tables = Arc::new(tables_of(&known.tables).map_err(in_lake)?);
                 Arc::clone(&new.insert((Arc::clone(&known.tables), tables)).1)
             }
         };
-        let record = record_of(&known.manifest.unwrap_or_default())?;
+        let record = record_of(&known.manifest.unwrap_or_default()).map_err(in_lake)?;
         let (name, tables) = (known.trace, member_tables(&tables, &record));
         loaded.insert(name.clone(), LoadedMember { name, folder: None, manifest: None, tables });
         Ok(())

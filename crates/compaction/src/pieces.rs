@@ -153,24 +153,25 @@ fn span(offsets: &[i32]) -> usize {
 
 /// The same values in a type that differs in what it says of them at most: that they are UUIDs.
 fn retyped(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
+    let mismatch = || ArrowError::SchemaError(format!("expected {to}, found {}", array.data_type()));
     if array.data_type() == to {
         return Ok(ArrayRef::clone(array));
     }
     Ok(match to {
         DataType::List(item) => {
-            let list = array.as_list::<i32>();
+            let list = array.as_list_opt::<i32>().ok_or_else(mismatch)?;
             let values = retyped(list.values(), item.data_type())?;
             let nulls = list.nulls().cloned();
             Arc::new(ListArray::try_new(FieldRef::clone(item), list.offsets().clone(), values, nulls)?)
         }
         DataType::Struct(fields) => {
-            let structure = array.as_struct();
+            let structure = array.as_struct_opt().ok_or_else(mismatch)?;
             let members = fields.iter().zip(structure.columns());
             let members = members.map(|(field, member)| retyped(member, field.data_type()));
             let nulls = structure.nulls().cloned();
             Arc::new(StructArray::try_new(fields.clone(), members.collect::<Result<_, _>>()?, nulls)?)
         }
-        _ => return Err(ArrowError::SchemaError(format!("expected {to}, found {}", array.data_type()))),
+        _ => return Err(mismatch()),
     })
 }
 
@@ -180,6 +181,17 @@ mod tests {
     use arrow_schema::{Field, Schema};
 
     use super::*;
+
+    #[test]
+    fn another_type_is_an_error() {
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+        let item = Field::new("item", DataType::Int64, true);
+        let (list, structure) = (DataType::List(Arc::new(item.clone())), DataType::Struct(vec![item].into()));
+        for to in [list, structure, DataType::Utf8] {
+            let error = retyped(&numbers, &to).unwrap_err().to_string();
+            assert!(error.contains(&format!("expected {to}, found Int64")), "{error}");
+        }
+    }
 
     #[test]
     fn rows_come_back_however_they_are_kept() {

@@ -7,14 +7,15 @@ use arrow_array::types::Int32Type;
 use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, StringArray};
 use arrow_schema::{ArrowError, SchemaRef};
 use arrow_select::concat::concat;
-use base::error::{Error, Result};
+use base::error::{Error, ErrorKind, Result};
 use columnar::columns::RowSource;
 use columnar::dataset::TableWriter;
 use columnar::output::FileEntry;
 
 use super::pieces::{Piece, Rows};
+use super::sources::HINT;
 
-/// Rows of a row group at most.
+/// Rows from which a row group ends, at the end of a block.
 const MAX_ROWS: usize = 1 << 20;
 
 /// Bytes of the rows that wait for a row group at most, and those of one block: with them, a file that is followed by another is
@@ -78,7 +79,7 @@ impl<'a> RowGroups<'a> {
         Ok(())
     }
 
-    /// Writes what waits; the files, with the places of their first and last traces, are those that the writer names.
+    /// Writes what waits, and gives back the rows and the places of the first and last trace of each row group.
     ///
     /// # Errors
     /// As [`RowGroups::push`].
@@ -196,7 +197,8 @@ impl RowSource for RowGroup<'_> {
 }
 
 fn wrong_rows(cause: &ArrowError) -> Error {
-    Error::bug(format!("rows of a table do not fit it: {cause}"))
+    let error = Error::new(ErrorKind::Output, format!("rows of a table do not fit it: {cause}"));
+    error.with_hint(HINT)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field, FieldRef, Fields};
 use base::error::{Error, ErrorKind, Result};
 use base::progress::Progress;
 use columnar::columns::with_uuid_type;
-use columnar::output::Store;
+use columnar::output::{Store, StoredFile};
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use published::verify::check_file;
 use published::{ParquetBytes, column_types};
@@ -28,6 +28,9 @@ pub(crate) struct SourceFile {
     pub sha256: String,
 }
 
+/// The way out where a file is not what it was.
+pub(crate) const HINT: &str = "etl2parquet verify names all that is not as it was published";
+
 /// The column that names the trace of a row.
 pub(crate) const TRACE: &str = "trace";
 
@@ -45,11 +48,15 @@ impl TableFile {
     /// [`ErrorKind::Output`] when it cannot be read.
     pub(crate) fn open(store: &dyn Store, path: &str) -> Result<TableFile> {
         let location = store.location(path);
-        let failure = |what: &str| Error::new(ErrorKind::Output, what).in_file(&location);
-        let file = store.open(path).map_err(|cause| failure("cannot open").caused_by(cause))?;
+        let failure = |cause| Error::new(ErrorKind::Output, "cannot open").in_file(&location).caused_by(cause);
+        TableFile::of(store.open(path).map_err(failure)?, location)
+    }
+
+    /// That of a file that is open.
+    fn of(file: Arc<dyn StoredFile>, location: std::path::PathBuf) -> Result<TableFile> {
         let builder = ParquetRecordBatchReaderBuilder::try_new(ParquetBytes(file)).map_err(|cause| {
-            let error = failure("expected a Parquet file, found none that can be read").caused_by(cause);
-            error.with_hint("etl2parquet verify names all that is not as it was published")
+            let error = Error::new(ErrorKind::Output, "expected a Parquet file, found none that can be read");
+            error.in_file(&location).caused_by(cause).with_hint(HINT)
         })?;
         Ok(TableFile { location, builder })
     }
@@ -100,8 +107,7 @@ impl SourceFile {
     /// Opens it, where it is still what the manifest says: what is changed is not to look whole in a lake.
     fn open(&self, store: &dyn Store, progress: &dyn Progress) -> Result<TableFile> {
         let checked = check_file(store, &self.path, (self.bytes, &self.sha256), progress);
-        checked.map_err(|error| error.with_hint("etl2parquet verify names all that is not as it was published"))?;
-        TableFile::open(store, &self.path)
+        TableFile::of(checked.map_err(|error| error.with_hint(HINT))?, store.location(&self.path))
     }
 }
 

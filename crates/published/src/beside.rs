@@ -1,5 +1,7 @@
 //! What lies beside published traces: symbols, and the frames of their stacks.
 
+use std::io;
+
 use columnar::output::Store;
 use columnar::output::manifest::CommitRecord;
 use columnar::output::sink::hex;
@@ -28,6 +30,17 @@ pub(crate) const DATA_SHA256: &str = "etl2parquet.data_sha256";
 /// The table of the frames of a trace by its name, below the folder of symbols.
 pub(crate) fn frames_of(trace: &str) -> String {
     format!("{FRAMES}/{trace}.parquet")
+}
+
+/// The names of the traces whose tables of frames lie in a folder of symbols.
+pub(crate) fn frame_names(symbols: &dyn Store) -> Vec<String> {
+    let files = symbols.list(FRAMES).unwrap_or_default().into_iter().filter(|entry| entry.kind == EntryKind::File);
+    files.filter_map(|entry| entry.name.strip_suffix(".parquet").map(str::to_owned)).collect()
+}
+
+/// Whether a trace is for certain not in an output folder any more.
+pub(crate) fn is_gone(root: &dyn Store, name: &str) -> bool {
+    root.kind(&format!("trace={name}")).is_err_and(|cause| cause.kind() == io::ErrorKind::NotFound)
 }
 
 /// What a trace is known by: the SHA-256 of the paths and hashes of its files. One that is converted again to the same files is the same.

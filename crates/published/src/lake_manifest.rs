@@ -1,6 +1,8 @@
 //! `lake.json`: what a lake is made of. Who reads a lake reads it first, and no file that it does not name.
 
 use base::error::{Error, ErrorKind, Result};
+use base::names::stays_below;
+use base::readable::printable::printable;
 use base::words;
 use base::words::Words;
 use columnar::output::Store;
@@ -90,7 +92,7 @@ pub fn bucket_name(day: Option<&str>, bucket: u32) -> String {
 }
 
 /// A file of a lake.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LakeFile {
     /// Below the folder of the lake, `/`-separated: its table, and a name of its own with digits of its hash.
     pub path: String,
@@ -164,6 +166,10 @@ impl LakeManifest {
             let hint = "restore it, or compact the traces into another folder";
             return Err(failure("the manifest of the lake was changed: its hash is another one").with_hint(hint));
         }
+        if let Some(file) = found.files.iter().find(|file| !stays_below(&file.path)) {
+            let error = failure(&format!("expected paths of files in the lake, found {}", printable(&file.path)));
+            return Err(error.with_hint("compact the traces into another folder"));
+        }
         Ok(found)
     }
 
@@ -206,6 +212,13 @@ mod tests {
         let store = MemoryStore::default();
         store.put(LAKE_PATH, text.as_bytes()).unwrap();
         assert_eq!(LakeManifest::read(&store).unwrap(), manifest);
+        for path in ["../secret", "/etc/passwd", "events//x", "C:/x"] {
+            let file = LakeFile { path: path.to_owned(), ..LakeFile::default() };
+            let outside = LakeManifest { files: vec![file], ..manifest.clone() };
+            store.put(LAKE_PATH, outside.to_json().unwrap().as_bytes()).unwrap();
+            let error = LakeManifest::read(&store).unwrap_err().to_string();
+            assert!(error.contains(&format!("expected paths of files in the lake, found {path}")), "{error}");
+        }
         store.put(LAKE_PATH, text.replace("boot", "root").as_bytes()).unwrap();
         assert!(LakeManifest::read(&store).unwrap_err().to_string().contains("was changed"));
         store.put(LAKE_PATH, text.replace("\"format_version\": 1", "\"format_version\": 2").as_bytes()).unwrap();

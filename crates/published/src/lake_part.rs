@@ -39,7 +39,14 @@ impl LakePart {
     /// # Errors
     /// [`ErrorKind::Output`] when one of these cannot be read.
     pub fn read(trace: &PublishedTrace) -> Result<LakePart> {
-        let record = trace.record()?;
+        LakePart::of(trace, &trace.record()?)
+    }
+
+    /// Reads footers and sidecar of a trace with this manifest.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] when one of these cannot be read.
+    pub fn of(trace: &PublishedTrace, record: &CommitRecord) -> Result<LakePart> {
         let mut part = LakePart { is_of_one_machine: true, ..LakePart::default() };
         for file in record.files.iter().filter(|file| file.is_table()) {
             let footer = Footer::read(&*trace.store, &file.path)?;
@@ -52,7 +59,7 @@ impl LakePart {
             }
             part.add_file(FilePart { path: file.path.clone(), columns: footer.column_types() });
         }
-        part.events = read_events(trace, &record)?;
+        part.events = read_events(trace, record)?;
         Ok(part)
     }
 

@@ -10,7 +10,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use base::disk::absolute;
 use base::error::{Error, ErrorKind, Result};
 use columnar::output::sink::hex;
-use columnar::output::store::{EntryKind, StoreReader};
+use columnar::output::store::StoreReader;
 use columnar::output::whole_file::WholeFile;
 use columnar::output::{LocalStore, Store, StoredFile};
 use conversion::convert::JobProgress;
@@ -25,7 +25,7 @@ use sha2::{Digest, Sha256};
 use super::frame_rows::{FrameRow, TraceFrames};
 use super::tables::{CREATED_BY, Tables, integers, texts};
 use crate::PublishedTrace;
-use crate::beside::{DATA_BYTES, DATA_SHA256, FOLDER, FRAMES, OF_CONTENT, content, frames_of};
+use crate::beside::{DATA_BYTES, DATA_SHA256, FOLDER, FRAMES, OF_CONTENT, content, frame_names, frames_of, is_gone};
 use crate::source::Source;
 
 /// Rows that are encoded at a time.
@@ -78,14 +78,8 @@ pub(super) fn write(trace: &PublishedTrace, root: &Path, progress: &dyn JobProgr
 pub(super) fn remove_of_gone(root: &Path) -> Result<()> {
     let root = LocalStore::new(root);
     let store = root.below(FOLDER);
-    for entry in store.list(FRAMES).unwrap_or_default() {
-        let Some(name) = entry.name.strip_suffix(".parquet").filter(|_| entry.kind == EntryKind::File) else {
-            continue;
-        };
-        let is_gone = root.kind(&format!("trace={name}")).is_err_and(|cause| cause.kind() == io::ErrorKind::NotFound);
-        if is_gone {
-            store.remove(&frames_of(name))?;
-        }
+    for name in frame_names(&*store).iter().filter(|name| is_gone(&root, name)) {
+        store.remove(&frames_of(name))?;
     }
     Ok(())
 }

@@ -1,25 +1,18 @@
 //! The tables of frames beside traces: of traces that are there as they are, with the bytes that were written.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use base::disk::absolute;
 use base::error::Result;
 use base::progress::{Progress, stop_if_cancelled};
 use columnar::output::manifest::CommitRecord;
-use columnar::output::sink::hex;
-use columnar::output::store::EntryKind;
-use columnar::output::{LocalStore, Store, StoredFile};
-use sha2::{Digest, Sha256};
+use columnar::output::{LocalStore, Store};
 
+use super::files::hash;
 use super::finding::{Finding, FindingKind};
-use crate::beside::{DATA_BYTES, DATA_SHA256, FOLDER, FRAMES, OF_CONTENT, content, frames_of};
+use crate::beside::{DATA_BYTES, DATA_SHA256, FOLDER, OF_CONTENT, content, frame_names, frames_of, is_gone};
 use crate::{Footer, PublishedTrace};
-
-/// Bytes that are hashed at a time.
-const CHUNK: usize = 1 << 18;
 
 /// Finds what is wrong with tables of frames, of the folders that hold some traces.
 ///
@@ -43,16 +36,13 @@ pub(super) fn check<'t>(
     let mut findings = Vec::new();
     for (folder, records) in folders {
         let root = LocalStore::new(folder);
-        for entry in root.below(FOLDER).list(FRAMES).unwrap_or_default() {
-            let Some(name) = entry.name.strip_suffix(".parquet").filter(|_| entry.kind == EntryKind::File) else {
-                continue;
-            };
+        for name in frame_names(&*root.below(FOLDER)) {
             stop_if_cancelled(progress)?;
-            let path = format!("{FOLDER}/{}", frames_of(name));
+            let path = format!("{FOLDER}/{}", frames_of(&name));
             let label = root.location(&path).display().to_string().replace('\\', "/");
-            let found = match records.get(name) {
+            let found = match records.get(&name) {
                 Some(record) => of_trace(&root, &path, record, quick, progress)?,
-                None => of_no_trace(&root, name),
+                None => of_no_trace(&root, &name),
             };
             findings.extend(found.map(|(kind, reason)| Finding::new(kind, label, reason)));
         }
@@ -84,7 +74,7 @@ fn of_trace(
         return Ok(None);
     }
     let length = footer.value(DATA_BYTES).and_then(|bytes| bytes.parse().ok()).unwrap_or(u64::MAX);
-    Ok(match hash(&file, length, progress)? {
+    Ok(match hash(&*file, length, progress)? {
         Ok(hash) if footer.value(DATA_SHA256) == Some(&hash) => None,
         Ok(hash) => {
             let expected = footer.value(DATA_SHA256).unwrap_or("none");
@@ -96,25 +86,6 @@ fn of_trace(
 
 /// A trace that is there and is not verified has no finding.
 fn of_no_trace(root: &LocalStore, name: &str) -> Option<(FindingKind, String)> {
-    let is_gone = root.kind(&format!("trace={name}")).is_err_and(|cause| cause.kind() == io::ErrorKind::NotFound);
     let reason = || "the frames are of a trace that is not there; run `etl2parquet symbols --frames` again";
-    is_gone.then(|| (FindingKind::Extra, reason().to_owned()))
-}
-
-/// The SHA-256 of the first bytes of a file.
-fn hash(file: &Arc<dyn StoredFile>, length: u64, progress: &dyn Progress) -> Result<io::Result<String>> {
-    let (mut hash, mut buffer, mut offset) = (Sha256::new(), vec![0; CHUNK], 0);
-    let length = length.min(file.len());
-    while offset < length {
-        stop_if_cancelled(progress)?;
-        let wanted = usize::try_from(length - offset).map_or(CHUNK, |rest| rest.min(CHUNK));
-        let part = buffer.get_mut(..wanted).unwrap_or_default();
-        if let Err(cause) = file.read_exact_at(offset, part) {
-            return Ok(Err(cause));
-        }
-        hash.update(&*part);
-        progress.advance(wanted as u64);
-        offset += wanted as u64;
-    }
-    Ok(Ok(hex(&hash.finalize())))
+    is_gone(root, name).then(|| (FindingKind::Extra, reason().to_owned()))
 }

@@ -69,7 +69,7 @@ impl Wanted<'_> {
             return Ok(None);
         }
         if !quick {
-            match hash(&*file, progress)? {
+            match hash(&*file, u64::MAX, progress)? {
                 Ok(hash) if hash == sha256 => {}
                 Ok(hash) => find(FindingKind::Hash, format!("expected the SHA-256 {sha256}, found {hash}")),
                 Err(cause) => find(FindingKind::Unreadable, format!("cannot read: {cause}")),
@@ -82,25 +82,34 @@ impl Wanted<'_> {
     }
 }
 
-/// Checks that a file of a store has this length and this SHA-256, in lower-case hexadecimal.
+/// Opens a file of a store that has this length and this SHA-256, in lower-case hexadecimal.
 ///
 /// # Errors
 /// [`ErrorKind::Output`] where it is not there, cannot be read, or has others; [`ErrorKind::Interrupted`] when the caller asked to stop.
-pub fn check_file(store: &dyn Store, path: &str, (bytes, sha256): (u64, &str), progress: &dyn Progress) -> Result<()> {
+pub fn check_file(
+    store: &dyn Store,
+    path: &str,
+    (bytes, sha256): (u64, &str),
+    progress: &dyn Progress,
+) -> Result<Arc<dyn StoredFile>> {
     let (label, mut findings) = (store.location(path).display().to_string(), Vec::new());
-    Wanted { path, bytes, sha256 }.open(store, &label, (false, progress), &mut findings)?;
-    match findings.pop() {
-        Some(Finding { reason, .. }) => Err(Error::new(ErrorKind::Output, reason).in_file(store.location(path))),
-        None => Ok(()),
-    }
+    let file = Wanted { path, bytes, sha256 }.open(store, &label, (false, progress), &mut findings)?;
+    file.ok_or_else(|| {
+        let reason = findings.pop().map_or_else(|| "cannot read".to_owned(), |finding| finding.reason);
+        Error::new(ErrorKind::Output, reason).in_file(store.location(path))
+    })
 }
 
-/// The SHA-256 of a file, in lower-case hexadecimal.
-fn hash(file: &dyn StoredFile, progress: &dyn Progress) -> Result<io::Result<String>> {
+/// The SHA-256 of a file, or of its first bytes, in lower-case hexadecimal.
+///
+/// # Errors
+/// [`ErrorKind::Interrupted`] when the caller asked to stop.
+pub(super) fn hash(file: &dyn StoredFile, length: u64, progress: &dyn Progress) -> Result<io::Result<String>> {
     let (mut hash, mut buffer, mut offset) = (Sha256::new(), vec![0; CHUNK], 0);
     loop {
         stop_if_cancelled(progress)?;
-        match file.read_at(offset, &mut buffer) {
+        let wanted = usize::try_from(length.saturating_sub(offset)).map_or(CHUNK, |rest| rest.min(CHUNK));
+        match file.read_at(offset, buffer.get_mut(..wanted).unwrap_or_default()) {
             Ok(0) => return Ok(Ok(hex(&hash.finalize()))),
             Ok(read) => {
                 hash.update(buffer.get(..read).unwrap_or_default());

@@ -39,7 +39,11 @@ pub(super) fn verify(folder: &Path, quick: bool, progress: &dyn Progress) -> Res
         bytes: files.iter().fold(0, |sum, file| sum.saturating_add(file.bytes)),
         ..Verified::default()
     };
-    let check = LakeCheck { lake: &lake, label, quick, progress };
+    let mut by_table: BTreeMap<(&str, &str), Vec<&LakeFile>> = BTreeMap::new();
+    files.iter().for_each(|file| by_table.entry((&file.bucket, file.table())).or_default().push(file));
+    let traces = lake.manifest.traces.iter();
+    let hashes = traces.map(|trace| (trace.trace.as_str(), trace.manifest_sha256.as_str())).collect();
+    let check = LakeCheck { lake: &lake, by_table, hashes, label, quick, progress };
     let of_files = files.par_iter().map(|file| check.file(file)).collect::<Result<Vec<_>>>()?;
     verified.findings.extend(of_files.into_iter().flatten());
     verified.findings.extend(check.extra());
@@ -65,6 +69,10 @@ pub(super) fn verify(folder: &Path, quick: bool, progress: &dyn Progress) -> Res
 /// A lake whose manifest can be read.
 struct LakeCheck<'a> {
     lake: &'a PublishedLake,
+    /// The files of each table of each bucket.
+    by_table: BTreeMap<(&'a str, &'a str), Vec<&'a LakeFile>>,
+    /// The SHA-256 of the manifest of each trace.
+    hashes: HashMap<&'a str, &'a str>,
     label: String,
     quick: bool,
     progress: &'a dyn Progress,
@@ -134,15 +142,12 @@ impl LakeCheck<'_> {
     /// The rows of a bucket against the manifests of its traces, whose names are added to `found`.
     fn bucket(&self, bucket: &str, found: &mut BTreeSet<String>, older: &mut u64) -> Result<Vec<Finding>> {
         let mut findings = Vec::new();
-        let traces = self.lake.manifest.traces.iter();
-        let hashes: HashMap<&str, &str> =
-            traces.map(|trace| (trace.trace.as_str(), trace.manifest_sha256.as_str())).collect();
         let mut expected: BTreeMap<String, Counts> = BTreeMap::new();
         self.lake.traces(Some(bucket), true, self.progress, |known| {
             let text = known.manifest.unwrap_or_default();
             let hash = hex(&Sha256::digest(text.as_bytes()));
             let record = serde_json::from_str::<CommitRecord>(&text).ok();
-            let record = record.filter(|_| hashes.get(known.trace.as_str()).is_some_and(|hash_| *hash_ == hash));
+            let record = record.filter(|_| self.hashes.get(known.trace.as_str()).is_some_and(|wanted| *wanted == hash));
             let Some(record) = record.filter(|_| found.insert(known.trace.clone())) else {
                 findings.push(self.finding(format!("the manifest of trace={} is another one", known.trace)));
                 return Ok(());
@@ -164,7 +169,7 @@ impl LakeCheck<'_> {
     /// The rows of a table of a bucket: as many of each trace as there should be, and in order.
     fn table(&self, bucket: &str, table: &str, expected: &Counts) -> Result<Vec<Finding>> {
         let mut variants: BTreeMap<Option<&str>, Vec<&LakeFile>> = BTreeMap::new();
-        for file in self.lake.manifest.files.iter().filter(|file| file.bucket == bucket && file.table() == table) {
+        for file in self.by_table.get(&(bucket, table)).into_iter().flatten() {
             variants.entry(file.variant.as_deref()).or_default().push(file);
         }
         if self.quick {
