@@ -133,6 +133,19 @@ impl PublishedRows {
     /// [`ErrorKind::Usage`] when there is no such dataset, [`ErrorKind::Output`] when the sidecar cannot be read.
     pub fn stream(&self, dataset: &str, schema: SchemaRef, filter: &Filter) -> Result<DatasetRows> {
         let filter = RowFilter::of(&Sidecar::of(&*self.trace.store, &self.record, &NoProgress), filter)?;
+        self.stream_passing(dataset, schema, filter)
+    }
+
+    /// The rows of a dataset, as [`PublishedRows::stream`] has them, with a filter that is made already; all of them without one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] when there is no such dataset.
+    pub fn stream_passing(
+        &self,
+        dataset: &str,
+        schema: SchemaRef,
+        filter: Option<Arc<RowFilter>>,
+    ) -> Result<DatasetRows> {
         let files = self.dataset(dataset)?.files.clone();
         Ok(DatasetRows { trace: self.trace.clone(), schema, files: files.into_iter(), filter, open: None })
     }

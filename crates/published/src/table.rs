@@ -133,13 +133,11 @@ impl TableFile {
     }
 
     fn batches(self, columns: &[&str], groups: Option<Vec<usize>>) -> Result<ParquetRecordBatchReader> {
-        let mask = ProjectionMask::columns(self.builder.parquet_schema(), columns.iter().copied());
         let builder = match groups {
             Some(groups) => self.builder.with_row_groups(groups),
             None => self.builder,
         };
-        let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
-        reader.map_err(|cause| failure(&self.path, "cannot read").caused_by(cause))
+        TableFile { path: self.path, builder }.read_in(BATCH_ROWS, Some(columns))
     }
 }
 

@@ -94,10 +94,14 @@ enum Seer {
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
 pub(super) fn packets(source: &Source<'_>, most: Most) -> Result<Option<Packets>> {
     let mut sums = PacketSums::default();
-    let names = component_names(source)?;
+    let mut names = HashMap::new();
     source.events::<PktmonEvent<'_>>(PKTMON, |row| {
+        let machine = source.machine(row.input);
         if row.event.is_some_and(|event| PKTMON_REPORTS.contains(&event)) {
-            sums.add_pktmon(source.machine(row.input), &row);
+            sums.add_pktmon(machine, &row);
+        }
+        if row.event.is_some_and(|event| PKTMON_COMPONENTS.contains(&event)) {
+            add_name(&mut names, machine, &row);
         }
     })?;
     source.events::<NdisEvent<'_>>(NDIS, |row| {
@@ -108,21 +112,16 @@ pub(super) fn packets(source: &Source<'_>, most: Most) -> Result<Option<Packets>
     Ok(sums.settled(&names, most))
 }
 
-/// Names of the components of pktmon: of several names the last in their order, as the view has it.
-fn component_names(source: &Source<'_>) -> Result<HashMap<(i64, i64), String>> {
-    let mut names = HashMap::<(i64, i64), String>::new();
-    source.events::<PktmonEvent<'_>>(PKTMON, |row| {
-        let is_component = row.event.is_some_and(|event| PKTMON_COMPONENTS.contains(&event));
-        let Some((id, name)) = row.id.zip(row.name).filter(|_| is_component) else { return };
-        let key = (source.machine(row.input), id);
-        if names.len() < MOST_COMPONENTS || names.contains_key(&key) {
-            let (known, name) = (names.entry(key).or_default(), cut_name(name));
-            if *known < name {
-                *known = name;
-            }
+/// Adds the name of a component of pktmon: of several names the last in their order, as the view has it.
+fn add_name(names: &mut HashMap<(i64, i64), String>, machine: i64, row: &PktmonEvent<'_>) {
+    let Some((id, name)) = row.id.zip(row.name) else { return };
+    let key = (machine, id);
+    if names.len() < MOST_COMPONENTS || names.contains_key(&key) {
+        let (known, name) = (names.entry(key).or_default(), cut_name(name));
+        if *known < name {
+            *known = name;
         }
-    })?;
-    Ok(names)
+    }
 }
 
 /// As much of a name as is held: more than is shown.

@@ -15,6 +15,7 @@ use schema::symbol_file;
 
 use super::rows::{FOUND, ModuleSymbols};
 use super::search::note;
+use super::wanted::{WantedModule, key_of};
 use crate::PublishedTrace;
 use crate::frames::ModuleId;
 use crate::source::Source;
@@ -130,11 +131,10 @@ impl MessageSearch {
         })?;
         source.sidecar::<RecordedImage<'_>>(|row| {
             let id = row.id();
-            let key = id.symbol_key();
-            let name = if key.is_none() { id.file_name.clone() } else { None };
+            let key = key_of(&id);
             if modules.len() < MOST_MODULES {
-                modules.entry((key, name)).or_insert(id);
-            } else if !modules.contains_key(&(key, name)) {
+                modules.entry(key).or_insert(id);
+            } else if !modules.contains_key(&key) {
                 self.left_out = self.left_out.saturating_add(1);
             }
         })
@@ -147,16 +147,7 @@ fn look_up(
     path: &SymbolPath,
     lacking: &BTreeMap<MessageId, u64>,
 ) -> (ModuleSymbols, Option<Helpful>) {
-    let mut row = ModuleSymbols {
-        symbol_key: module.symbol_key(),
-        file_name: module.file_name.clone(),
-        time_stamp: module.time_stamp.map(i64::from),
-        image_size: module.size,
-        pdb_name: module.pdb_name.clone(),
-        pdb_guid: module.pdb_guid.clone(),
-        pdb_age: module.pdb_age.map(i64::from),
-        ..ModuleSymbols::default()
-    };
+    let mut row = WantedModule { module: module.clone(), ..WantedModule::default() }.row(0);
     let (name, id) = match path.identify(&asked(module)) {
         Found::Found(found) => found,
         other => {

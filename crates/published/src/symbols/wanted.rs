@@ -47,10 +47,8 @@ impl Wanted {
             wanted.unknown = wanted.unknown.saturating_add(needs.unknown);
             wanted.left_out = wanted.left_out.saturating_add(needs.left_out);
             for needs in needs.modules {
-                let key = needs.module.symbol_key();
-                let name = if key.is_none() { needs.module.file_name.clone() } else { None };
                 let frames = needs.frames();
-                let known = wanted.modules.entry((key, name)).or_default();
+                let known = wanted.modules.entry(key_of(&needs.module)).or_default();
                 if known.frames == 0 {
                     known.module = needs.module;
                 }
@@ -70,6 +68,13 @@ impl Wanted {
         modules.sort_by(|a, b| b.frames.cmp(&a.frames).then_with(|| a.module.cmp(&b.module)));
         modules
     }
+}
+
+/// What tells a module from others: what its symbols are known by, else its name.
+pub(super) fn key_of(module: &ModuleId) -> (Option<String>, Option<String>) {
+    let key = module.symbol_key();
+    let name = if key.is_none() { module.file_name.clone() } else { None };
+    (key, name)
 }
 
 impl WantedModule {
