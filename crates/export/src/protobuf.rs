@@ -25,6 +25,14 @@ impl Message {
         self
     }
 
+    /// Adds a number, where there is one.
+    pub(crate) fn maybe(self, field: u64, value: Option<u64>) -> Message {
+        match value {
+            Some(value) => self.value(field, value),
+            None => self,
+        }
+    }
+
     /// Adds a number of a signed field (`sint32`, `sint64`).
     pub(crate) fn signed(self, field: u64, value: i64) -> Message {
         self.value(field, ((value << 1) ^ (value >> 63)).cast_unsigned())

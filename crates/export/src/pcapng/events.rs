@@ -42,10 +42,11 @@ const NOBODY: u32 = u32::MAX;
 const MOST_TEXT: usize = 8192;
 
 /// What all events of a shape have in common.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Shape {
     provider: Guid,
-    name: String,
+    /// The name of the provider, as [`utf16`] has it.
+    name: Vec<u8>,
     flags: u16,
     property: u16,
 }
@@ -100,16 +101,16 @@ pub(super) fn events(opened: &Opened<'_>, output: &mut Output<'_>) -> Result<Exp
         return Err(Error::new(ErrorKind::Usage, message).with_hint(hint));
     }
     let mut exported = Exported::default();
-    let shapes = shapes(opened)?;
+    let (shapes, nothing) = (shapes(opened)?, Shape::default());
     let mut sorted = Sorted::begin()?;
     for dataset in opened.source.datasets() {
         let mut failed = Ok(());
         opened.events::<EventRow<'_>>(dataset, |row| {
             let Some((seq, time)) = row.seq.zip(row.time).filter(|_| failed.is_ok()) else { return };
-            let shape = row.shape.and_then(|shape| shapes.get(&shape)).cloned().unwrap_or_default();
+            let shape = row.shape.and_then(|shape| shapes.get(&shape)).unwrap_or(&nothing);
             let mut fields = Fields::default();
             fields.number(Some(time));
-            fields.bytes(Some(&bytes(&row, &shape)));
+            fields.bytes(Some(&bytes(&row, shape)));
             failed = sorted.add(seq, &fields.0);
         })?;
         failed?;
@@ -142,7 +143,7 @@ fn shapes(opened: &Opened<'_>) -> Result<HashMap<u32, Shape>> {
         };
         let shape = Shape {
             provider: guid(row.provider_id),
-            name: cut(row.provider_name.unwrap_or_default(), MOST_TEXT).to_owned(),
+            name: utf16(row.provider_name.unwrap_or_default()),
             flags: pointers | kind,
             property: row.event_property.unwrap_or(0),
         };
@@ -179,7 +180,7 @@ fn bytes(row: &EventRow<'_>, shape: &Shape) -> Vec<u8> {
     bytes.extend_from_slice(&row.cpu.unwrap_or(0).to_le_bytes());
     bytes.extend_from_slice(&[0; 2]);
     let message = utf16(row.rendered.or(row.message).or(row.name).unwrap_or_default());
-    let parts = [row.payload.unwrap_or_default().to_vec(), message, utf16(&shape.name)];
+    let parts: [&[u8]; 3] = [row.payload.unwrap_or_default(), &message, &shape.name];
     for part in &parts {
         bytes.extend_from_slice(&u32::try_from(part.len()).unwrap_or(u32::MAX).to_le_bytes());
     }
@@ -228,7 +229,7 @@ mod tests {
             payload: Some(b"12345"),
         };
         let provider = "01020304-0506-0708-090a-0b0c0d0e0f10".parse().unwrap();
-        let shape = Shape { provider, name: "P".to_owned(), flags: HEADER_64_BIT, property: 1 };
+        let shape = Shape { provider, name: utf16("P"), flags: HEADER_64_BIT, property: 1 };
         let bytes = bytes(&row, &shape);
         assert_eq!(bytes[..8], [0, 0, 0, 0, 0x50, 0, 1, 0]);
         assert_eq!(bytes[8..16], [255, 255, 255, 255, 0x34, 0x12, 0, 0]);

@@ -42,8 +42,10 @@ impl<'a, 'o> Packets<'a, 'o> {
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when it cannot be written.
     pub(super) fn put(&mut self, sequence: Sequence, machine: i64, time: Option<i64>, fields: Message) -> Result<()> {
-        let fields = time.map_or(fields.clone(), |time| fields.value(TIMESTAMP, unix(time)));
-        let fields = fields.value(SEQUENCE_ID, sequence as u64).number(MACHINE_ID, machine.unsigned_abs());
+        let fields = fields
+            .maybe(TIMESTAMP, time.map(unix))
+            .value(SEQUENCE_ID, sequence as u64)
+            .number(MACHINE_ID, machine.unsigned_abs());
         self.output.put(Message::default().message(PACKET, &fields).as_bytes())
     }
 }

@@ -53,10 +53,7 @@ pub(super) fn processes(opened: &Opened<'_>, packets: &mut Packets<'_, '_>) -> R
     let mut done = Ok(());
     opened.source.sidecar::<ProcessSpan<'_>>(|row| {
         let Some(pid) = id(Some(row.process_id)).filter(|_| done.is_ok()) else { return };
-        let mut process = Message::default().value(PID, pid);
-        if let Some(parent) = id(row.parent_process_id) {
-            process = process.value(PPID, parent);
-        }
+        let mut process = Message::default().value(PID, pid).maybe(PPID, id(row.parent_process_id));
         if let Some(name) = row.image_name {
             process = process.bytes(CMDLINE, cut(name, MOST_NAME).as_bytes());
         }

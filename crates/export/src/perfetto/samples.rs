@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use base::error::{Error, ErrorKind, Result};
+use base::error::Result;
 use base::progress::stop_if_cancelled;
 
 use super::packets::{Packets, Sequence, id};
 use crate::cut::cut;
 use crate::exported::Exported;
 use crate::opened::Opened;
-use crate::profile::{Call, Code, Place, Weights, amounts, build_id, interval};
+use crate::profile::{Call, Code, Place, Weights, amounts, build_id, interval, too_many};
 use crate::protobuf::Message;
 use crate::request::Of;
 
@@ -68,22 +68,23 @@ struct Sample {
 /// Writes the samples that are asked for; how many.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] when there are more than there is room for; [`ErrorKind::Output`] when the trace cannot be read, or the packets
+/// [`ErrorKind::Usage`](base::error::ErrorKind::Usage) when there are more than there is room for; [`ErrorKind::Output`](base::error::ErrorKind::Output) when the trace cannot be read, or the packets
 /// cannot be written.
 pub(super) fn samples(opened: &Opened<'_>, packets: &mut Packets<'_, '_>, exported: &mut Exported) -> Result<u64> {
-    let (mut weights, mut samples, mut beyond) = (Weights::default(), Vec::new(), 0u64);
+    let (mut weights, mut samples) = (Weights::default(), Vec::new());
+    let (mut beyond, mut beyond_from) = (0u64, None);
     amounts(opened, Of::Samples, &mut Exported::default(), |amount| {
         if samples.len() >= MOST_SAMPLES {
             beyond = beyond.saturating_add(1);
+            beyond_from.get_or_insert(amount.time);
             return;
         }
         let (_, place) = weights.place(&amount);
         let (time, machine, process, thread) = (amount.time, amount.machine, amount.process, amount.thread);
         samples.push(Sample { time, machine, process, thread, cpu: amount.cpu, place });
     })?;
-    if beyond > 0 {
-        let message = format!("the trace has more than {MOST_SAMPLES} samples, which is more than there is room for");
-        return Err(Error::new(ErrorKind::Usage, message).with_hint("choose a part of the trace with --from and --to"));
+    if let Some(from) = beyond_from {
+        return Err(too_many(opened, MOST_SAMPLES, (beyond, from))?);
     }
     if samples.is_empty() {
         return Ok(0);
@@ -100,12 +101,8 @@ pub(super) fn samples(opened: &Opened<'_>, packets: &mut Packets<'_, '_>, export
         if !data.as_bytes().is_empty() {
             fields = fields.message(INTERNED_DATA, &data);
         }
-        let mut message = Message::default();
-        let ids = [(CPU, id(sample.cpu)), (PID, id(sample.process)), (TID, id(sample.thread))];
-        for (field, value) in ids.into_iter().filter_map(|(field, value)| Some((field, value?))) {
-            message = message.value(field, value);
-        }
-        message = message.value(CALLSTACK, stack);
+        let message = Message::default().maybe(CPU, id(sample.cpu)).maybe(PID, id(sample.process));
+        let message = message.maybe(TID, id(sample.thread)).value(CALLSTACK, stack);
         packets.put(Sequence::Samples, sample.machine, Some(sample.time), fields.message(PERF_SAMPLE, &message))?;
     }
     Ok(u64::try_from(samples.len()).unwrap_or(u64::MAX))

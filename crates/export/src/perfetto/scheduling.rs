@@ -83,9 +83,7 @@ fn switch(row: &ThreadEvent<'_>) -> Option<Message> {
             switch = switch.signed(field, value.into());
         }
     }
-    if let Some(state) = row.c_state {
-        switch = switch.value(PREVIOUS_C_STATE, state.into());
-    }
+    switch = switch.maybe(PREVIOUS_C_STATE, row.c_state.map(Into::into));
     if let Some(reason) = row.wait_reason.and_then(|reason| i32::try_from(reason).ok()).map(i64::from) {
         let is_named = (0..=LAST_WAIT_REASON).contains(&reason);
         switch = switch.value(if is_named { WAIT_REASON } else { WAIT_REASON_NUMBER }, reason.cast_unsigned());
@@ -101,5 +99,5 @@ fn ready(row: &ThreadEvent<'_>) -> Option<Message> {
     let event = Message::default().message(READY_THREAD, &Message::default().value(READY_ID, id(row.ready)?));
     // Who made it ready: where the header does not say it, the column has the thread that became so.
     let by = id(row.header_thread).filter(|_| row.attribution == Some("header"));
-    Some(by.map_or(event.clone(), |by| event.value(THREAD_ID, by)))
+    Some(event.maybe(THREAD_ID, by))
 }

@@ -11,5 +11,5 @@ pub(crate) use amounts::{Amount, amounts};
 pub(crate) use code::{Call, Code, build_id};
 pub(crate) use interval::interval;
 pub(crate) use process::Processes;
-pub(crate) use records::{Record, Records, Thread};
+pub(crate) use records::{Record, Records, Thread, too_many};
 pub(crate) use weights::{Place, Weight, Weights};

@@ -95,17 +95,10 @@ impl Records {
     }
 
     fn check(&self, opened: &Opened<'_>) -> Result<()> {
-        let Some(from) = self.beyond_from else { return Ok(()) };
-        let room = u64::try_from(self.most).unwrap_or(u64::MAX);
-        let found = room.saturating_add(self.beyond);
-        let message = format!(
-            "expected at most {} samples or waits, which a viewer can hold, found {}",
-            Count(room),
-            Count(found)
-        );
-        let behind = from.saturating_sub(opened.source.start_ns()?).max(0);
-        let hint = format!("what is before fits with --to +{behind}ns; --pid, --tid and --from leave out more");
-        Err(Error::new(ErrorKind::Usage, message).with_hint(hint))
+        match self.beyond_from {
+            Some(from) => Err(too_many(opened, self.most, (self.beyond, from))?),
+            None => Ok(()),
+        }
     }
 
     /// The threads, in the order in which they occur, each with what it has in the order of time.
@@ -115,4 +108,17 @@ impl Records {
             Some((*self.threads.get(number)?, records))
         })
     }
+}
+/// The refusal of more samples or waits than a viewer can hold: so many of them beyond the room, the first at a time.
+///
+/// # Errors
+/// [`ErrorKind::Output`] when the beginning of the trace cannot be read.
+pub(crate) fn too_many(opened: &Opened<'_>, most: usize, (beyond, from): (u64, i64)) -> Result<Error> {
+    let room = u64::try_from(most).unwrap_or(u64::MAX);
+    let found = room.saturating_add(beyond);
+    let message =
+        format!("expected at most {} samples or waits, which a viewer can hold, found {}", Count(room), Count(found));
+    let behind = from.saturating_sub(opened.source.start_ns()?).max(0);
+    let hint = format!("what is before fits with --to +{behind}ns; --pid, --tid and --from leave out more");
+    Ok(Error::new(ErrorKind::Usage, message).with_hint(hint))
 }

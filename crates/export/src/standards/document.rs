@@ -3,14 +3,14 @@
 use serde_json::{Map, Value};
 
 /// What is said of an event besides what it proves.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Told<'a> {
     /// The name of the trace.
     pub(super) trace: &'a str,
     /// The name of the provider.
     pub(super) provider: Option<&'a str>,
     /// The event in words.
-    pub(super) message: &'a str,
+    pub(super) message: &'a dyn Fn() -> String,
     /// When it was, Unix nanoseconds.
     pub(super) time: i64,
     /// Its name.

@@ -76,7 +76,7 @@ pub(super) fn document(action: &Action<'_>, machine: Option<&Machine>, told: &To
     let Some((category, kind)) = class(&action.what) else { return Written::NotNamed };
     let mut document = Document::default();
     document.put("@timestamp", rfc3339(told.time));
-    document.put("message", told.message);
+    document.put("message", (told.message)());
     document.put("ecs.version", VERSION);
     document.put("event.kind", "event");
     document.put("event.category", vec![category]);
@@ -265,5 +265,11 @@ fn registry(document: &mut Document, key: Option<&str>, value: Option<&str>) {
         }
         None => key.to_owned(),
     };
-    document.put("registry.path", value.map_or(whole.clone(), |value| format!("{whole}\\{value}")));
+    document.put(
+        "registry.path",
+        match value {
+            Some(value) => format!("{whole}\\{value}"),
+            None => whole,
+        },
+    );
 }

@@ -6,10 +6,11 @@ use base::error::Result;
 use conversion::read_columns;
 
 use super::machines::Machines;
-use super::spans::Spans;
+use super::spans::{MOST_TEXT, Spans};
+use crate::cut::cut;
 use crate::opened::Opened;
 
-/// Control blocks that are followed at a time.
+/// Control blocks that are told apart.
 const MOST_BLOCKS: usize = 1 << 18;
 
 read_columns! {
@@ -40,7 +41,6 @@ pub(super) fn keys(opened: &Opened<'_>, machines: &Machines) -> Result<Spans> {
     opened.source.events::<Block<'_>>("Kernel-Registry", |row| {
         let Some(((time, handle), name)) = row.time.zip(row.handle).zip(row.name) else { return };
         let id = (machines.of(row.input), handle);
-        let path = row.path.filter(|path| !path.is_empty()).map(str::to_owned);
         let from = match name {
             "Registry/KCBCreate" | "Registry/RunDown" | "Registry/KCBDelete" => time,
             // Of blocks that were there before: nothing else has said what they are since they were deleted last.
@@ -55,7 +55,8 @@ pub(super) fn keys(opened: &Opened<'_>, machines: &Machines) -> Result<Spans> {
             spans.left_out = spans.left_out.saturating_add(1);
             return;
         }
-        let path = path.filter(|_| name != "Registry/KCBDelete");
+        let path = row.path.filter(|path| !path.is_empty() && name != "Registry/KCBDelete");
+        let path = path.map(|path| cut(path, MOST_TEXT).to_owned());
         if let Some(Since { from, path: Some(path) }) = blocks.insert(id, Since { from, path }) {
             spans.add(id, (from, time), &path);
         }

@@ -122,7 +122,7 @@ pub(super) fn document(action: &Action<'_>, machine: Option<&Machine>, told: &To
     }
     let mut document = Document::default();
     times(&mut document, "time", told.time);
-    document.put("message", told.message);
+    document.put("message", (told.message)());
     let (category, class, class_name, activity, activity_name) = class;
     document.put("category_uid", category);
     document.put("class_uid", class);

@@ -9,7 +9,7 @@ use crate::cut::cut;
 const MOST_SPANS: usize = 1 << 20;
 /// Bytes of all texts together, and of one.
 const MOST_BYTES: usize = 64 << 20;
-const MOST_TEXT: usize = 4096;
+pub(super) const MOST_TEXT: usize = 4096;
 
 /// Texts by machine, id and time, within a bound.
 #[derive(Default)]

@@ -56,10 +56,10 @@ impl Documents {
         &mut self,
         (trace, provider, dataset): (&str, Option<&str>, &str),
         row: &ActionRow<'_>,
-        message: impl FnOnce() -> String,
+        message: impl Fn() -> String,
     ) -> Option<Document> {
         let action = action(&self.known, dataset, row)?;
-        let (message, time) = (message(), row.time?);
+        let time = row.time?;
         let told = Told {
             trace,
             provider,

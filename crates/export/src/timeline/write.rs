@@ -1,8 +1,9 @@
 //! A timeline from its rows to its lines.
 
 use arrow_array::RecordBatch;
-use base::error::{Error, ErrorKind, Result};
+use base::error::Result;
 use base::progress::stop_if_cancelled;
+use conversion::job::stream::of_stream;
 use conversion::sidecar::read::ReadRow as _;
 use published::PublishedRows;
 
@@ -40,10 +41,9 @@ pub(crate) fn timeline(
             continue;
         }
         let schema = rows.projected(dataset.name, None)?;
-        for batch in rows.stream(dataset.name, schema, &request.filter)? {
+        for batch in rows.stream_passing(dataset.name, schema, opened.filter.clone())? {
             stop_if_cancelled(opened.source.progress())?;
-            let message = "the events of the trace cannot be read";
-            let batch = batch.map_err(|cause| Error::new(ErrorKind::Output, message).caused_by(cause))?;
+            let batch = batch.map_err(of_stream)?;
             let added = match &mut documents {
                 None => add(&batch, of, form, &mut sorted)?,
                 Some(documents) => add_documents(&batch, of, form, documents, &mut sorted)?,
