@@ -125,7 +125,7 @@ pub use columnar::output::manifest::{CommitRecord, EventCounts, FileEntry, Input
 pub use conversion::convert::options::ConvertOptions;
 pub use conversion::convert::{
     Checks, InputCounts, InputFile, JobProgress, MaxLoss, MessagePolicy, Outcome, RawPolicy, Recording, Report,
-    ShapeCounts, StackPolicy, Stage,
+    ShapeCounts, StackPolicy, Stage, ViewScripts,
 };
 pub use conversion::inspect::Inspection;
 pub use conversion::job::stream::EventStream;

@@ -95,18 +95,29 @@ fn a_trace_appears_whole() {
         "trace=a/sidecar/manifest.json",
         "trace=a/sidecar/sessions.parquet",
         "trace=a/sidecar/streams.parquet",
-        "trace=a/sidecar/views.spark.sql",
-        "trace=a/sidecar/views.sql",
     ];
     assert_eq!(sandbox.names("out"), expected);
 }
 
 #[test]
-fn every_trace_has_scripts_of_its_views() {
+fn a_trace_has_the_scripts_of_its_views_that_are_asked_for() {
     let sandbox = Sandbox::new();
     sandbox.file("a.etl", &small(3));
+    let scripts = || -> Vec<String> {
+        let is_script = |name: &String| name.contains("views.");
+        sandbox.names("out").into_iter().filter(is_script).map(|name| name.replace("trace=a/sidecar/", "")).collect()
+    };
+    for (word, expected) in [
+        ("none", [].as_slice()),
+        ("duckdb", &["views.sql"]),
+        ("spark", &["views.spark.sql"]),
+        ("both", &["views.spark.sql", "views.sql"]),
+    ] {
+        sandbox.t(&format!("convert a.etl -o out --if-exists replace --views {word}"), 0);
+        assert_eq!(scripts(), expected, "{word}");
+    }
     for flags in ["", "--layout event", "--integers exact", "--columns declared --guid binary"] {
-        sandbox.t(&format!("convert a.etl -o out --if-exists replace {flags}"), 0);
+        sandbox.t(&format!("convert a.etl -o out --if-exists replace --views both {flags}"), 0);
         for (name, flag) in [("views.sql", ""), ("views.spark.sql", "--spark")] {
             let printed = sandbox.t(&format!("views out/trace=a {flag}"), 0).out;
             let written = fs::read_to_string(sandbox.path(&format!("out/trace=a/sidecar/{name}"))).unwrap();

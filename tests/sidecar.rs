@@ -18,7 +18,7 @@ use base::progress::NoProgress;
 use columnar::columns::TypeOptions;
 use columnar::dataset::EncodeOptions;
 use columnar::output::{IfExists, LocalFolder, Output};
-use conversion::convert::{InputCounts, ShapeCounts};
+use conversion::convert::{InputCounts, ShapeCounts, ViewScripts};
 use conversion::decode::assign_columns;
 use conversion::dimensions::Dimensions;
 use conversion::plan::{DecodeSource, PlanResult, PlannedShape, PlannedTable};
@@ -112,7 +112,8 @@ fn write(facts: &SidecarFacts<'_>) -> Written {
     let output: Arc<dyn Output> = Arc::new(LocalFolder::create(out.path(), "a").unwrap());
     let encode = EncodeOptions::default();
     let types = TypeOptions::default();
-    let target = SidecarTarget { output: Arc::clone(&output), encode, types, progress: &NoProgress };
+    let target =
+        SidecarTarget { output: Arc::clone(&output), encode, types, scripts: ViewScripts::None, progress: &NoProgress };
     let files = sidecar::write(&target, facts).unwrap();
     let names: Vec<_> = files.iter().map(|file| output.own(&file.path)).collect();
     let root = output.publish(&names, IfExists::Error, &NoProgress).unwrap().folder;
@@ -120,8 +121,7 @@ fn write(facts: &SidecarFacts<'_>) -> Written {
     let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
     let expected = ["sessions", "clock", "lost_events", "streams", "catalog", "fields", "answers", "buffers", "issues"];
     let tables = expected.map(|name| format!("sidecar/{name}.parquet"));
-    let scripts = ["sidecar/views.sql".to_owned(), "sidecar/views.spark.sql".to_owned()];
-    assert_eq!(paths, [tables.as_slice(), &scripts].concat());
+    assert_eq!(paths, tables);
     for file in files {
         let bytes = std::fs::read(folder.path().join(&file.path)).unwrap();
         assert_eq!((file.bytes, file.provider_id), (bytes.len() as u64, None));

@@ -126,6 +126,8 @@ class ConvertOptions(TypedDict, total=False):
     row_group_rows: Union[Text, None]
     #: Size at which a file is closed and the next one begun, in bytes or with a unit (KiB, MiB, GiB, KB, MB, GB)
     max_file_size: Union[Text, None]
+    #: Scripts of the views of a trace to write into it
+    views: Union[Literal["none", "duckdb", "spark", "both"], None]
     #: Publish no trace that lost more events than this, as a number or as a percentage, such as 0.1%, or whose loss is not known
     max_loss: Union[Text, None]
     #: Publish no trace of which any of these is true; several with commas between

@@ -554,7 +554,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 334);
+        assert_eq!(options, 336);
     }
 
     /// Each option of each command with its words and default: its name is also the key of `--config`, and with

@@ -1,6 +1,8 @@
 """The scripts of `views`: every view binds and runs on every trace, and the answers are those of queries by hand."""
 
 import contextlib
+import dataclasses
+import functools
 import glob
 import ipaddress
 import json
@@ -99,7 +101,7 @@ class Example(unittest.TestCase):
     def test_documented_lines_run_in_the_program_of_duckdb(self):
         recording = os.path.join(support.temporary_folder("views-recording"), "a.etl")
         shutil.copy(support.EXAMPLE, recording)
-        folder = convert("views-lines", recording)
+        folder = convert("views-lines", recording, flags=["--views", "both"])
         work = support.temporary_folder("views-work")
         os.rename(folder, os.path.join(work, "out"))
         data = os.path.join(work, "data")
@@ -340,31 +342,70 @@ class Example(unittest.TestCase):
         self.assertIn("image_name", columns)
 
 
+@dataclasses.dataclass(frozen=True)
+class Counted:
+    """Of the views of a trace: rows and columns by view, the view `answers`, and how many modules name their PDB."""
+
+    rows: dict
+    columns: dict
+    answers: list
+    symbols: int
+
+
 class Corpus(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         # Without what lies beside the traces: some are converted by themselves, too.
-        cls.out = convert("views-corpus", support.corpus_or_skip(), flags=["--schemas", "none"])
+        cls.out = convert("views-corpus", support.corpus_or_skip(), flags=["--schemas", "none", "--views", "both"])
 
     def trace(self, name):
         folder = os.path.join(self.out, f"trace={name}")
         return contextlib.closing(duckdb_with(folder)), os.path.join(folder, "events")
 
+    @classmethod
+    def traces(cls):
+        return sorted(name for name in os.listdir(cls.out) if name.startswith("trace="))
+
+    @classmethod
+    @functools.cache
+    def counted(cls):
+        """Rows of each view of the script of each trace, by trace and view, asked from another folder; every view runs once."""
+        counts = {}
+        for trace in cls.traces():
+            with contextlib.closing(duckdb.connect()) as connection:
+                connection.execute(f"SET VARIABLE root = {literal(cls.out)}")
+                connection.execute(cls.own_script(trace, "views.sql"))
+                rows = {}
+                for view in views(connection):
+                    try:
+                        rows[view] = connection.execute(f"SELECT count(*) FROM (SELECT * FROM {quoted(view)})").fetchone()[0]
+                    except duckdb.Error as error:
+                        raise AssertionError(f"{trace}: {view}: {error}") from error
+                asked = "SELECT question, answerable, events, needed FROM answers"
+                answers = connection.execute(asked).fetchall()
+                symbols = connection.execute("SELECT count(*) FROM images WHERE pdb_guid IS NOT NULL").fetchone()[0]
+                columns = {}
+                for view, *column in connection.execute("SELECT table_name, column_name, data_type FROM duckdb_columns()").fetchall():
+                    columns.setdefault(view, []).append(column)
+            counts[trace] = Counted(rows, columns, answers, symbols)
+        return counts
+
+    @classmethod
+    def own_script(cls, trace, name):
+        with open(os.path.join(cls.out, trace, "sidecar", name), encoding="utf-8") as file:
+            return file.read()
+
     def test_a_question_can_be_answered_where_its_view_has_rows(self):
         undecoded = []
-        for folder in sorted(os.listdir(self.out)):
-            if not folder.startswith("trace="):
-                continue
-            with self.subTest(folder), contextlib.closing(duckdb_with(os.path.join(self.out, folder))) as connection:
-                answers = connection.execute("SELECT question, answerable, events, needed FROM answers").fetchall()
-                self.assertEqual(len(answers), 25)
-                for question, answerable, events, needed in answers:
-                    source = "images WHERE pdb_guid IS NOT NULL" if question == "symbols" else question
-                    has_rows = connection.execute(f"SELECT count(*) > 0 FROM {source}").fetchone()[0]
+        for trace, counted in self.counted().items():
+            with self.subTest(trace):
+                self.assertEqual(len(counted.answers), 25)
+                for question, answerable, events, needed in counted.answers:
+                    has_rows = (counted.symbols if question == "symbols" else counted.rows[question]) > 0
                     self.assertEqual(needed is None, answerable, question)
                     self.assertLessEqual(answerable, events > 0, question)
                     if has_rows and not answerable:
-                        undecoded.append((folder, question, needed.split(":")[0]))
+                        undecoded.append((trace, question, needed.split(":")[0]))
                     else:
                         self.assertEqual(answerable, has_rows, question)
         # Rows that nothing decodes are in a view, too, but answer nothing.
@@ -382,57 +423,39 @@ class Corpus(unittest.TestCase):
                 self.assertEqual(sorted(inspected), sorted(written))
 
     def test_scripts_of_the_sidecar_are_those_that_are_printed(self):
-        sizes = {}
-        for folder in sorted(os.listdir(self.out)):
-            if not folder.startswith("trace="):
-                continue
-            for name, flags in [("views.sql", []), ("views.spark.sql", ["--spark"])]:
-                with self.subTest(folder=folder, name=name):
-                    printed = set(statements(script(os.path.join(self.out, folder), *flags)))
-                    with open(os.path.join(self.out, folder, "sidecar", name), encoding="utf-8") as file:
-                        own = statements(file.read())
+        scripts = [("views.sql", []), ("views.spark.sql", ["--spark"])]
+        sizes = {trace: [len(self.own_script(trace, name)) for name, _ in scripts] for trace in self.traces()}
+        self.assertLess(max(map(max, sizes.values())), 100_000)
+        self.assertLess(sizes["trace=perfview-smallEtlFile"][0], 18_000)
+        # Those of a sample, and of the longest script.
+        for trace in {*self.traces()[::15], max(sizes, key=sizes.get)}:
+            for name, flags in scripts:
+                with self.subTest(trace=trace, name=name):
+                    printed = set(statements(script(os.path.join(self.out, trace), *flags)))
                     # The folder that holds the traces is the one in which the script is run.
+                    own = statements(self.own_script(trace, name))
                     lines = {statement.splitlines()[-1] for statement in own if statement not in printed}
                     expected = "CREATE OR REPLACE MACRO traces_folder() AS COALESCE(getvariable('root'), '.')"
                     self.assertEqual(lines, {expected} if name == "views.sql" else {"SET etl2parquet.root=."})
-                    sizes[folder, name] = sum(map(len, own))
-        self.assertLess(max(sizes.values()), 100_000)
-        self.assertLess(sizes["trace=perfview-smallEtlFile", "views.sql"], 18_000)
 
     def test_every_view_runs_on_every_trace_in_any_folder(self):
         columns = {}
-        for folder in sorted(os.listdir(self.out)):
-            if not folder.startswith("trace="):
-                continue
-            with open(os.path.join(self.out, folder, "sidecar", "views.sql"), encoding="utf-8") as file:
-                text = file.read()
-            with self.subTest(folder), contextlib.ExitStack() as stack:
-                here = stack.enter_context(contextlib.closing(duckdb.connect()))
-                there = stack.enter_context(contextlib.closing(duckdb.connect()))
-                stack.enter_context(contextlib.chdir(self.out))
-                here.execute(text)
-                os.chdir("/")
-                there.execute(f"SET VARIABLE root = {literal(self.out)}")
-                there.execute(text)
-                for view in views(there):
-                    count = f"SELECT count(*) FROM (SELECT * FROM {quoted(view)})"
-                    expected = there.execute(count).fetchone()
-                    os.chdir(self.out)
-                    self.assertEqual(here.execute(count).fetchone(), expected, view)
-                    # What a trace lacks has the columns that it would have.
-                    found = [row[:2] for row in here.execute(f"DESCRIBE {quoted(view)}").fetchall()]
-                    if "/" not in view and view in ANSWERS:
-                        self.assertEqual(columns.setdefault(view, found), found, view)
+        for trace, counted in self.counted().items():
+            # What a trace lacks has the columns that it would have.
+            for view in ANSWERS & set(counted.columns):
+                found = counted.columns[view]
+                self.assertEqual(columns.setdefault(view, found), found, (trace, view))
         self.assertEqual(set(columns), ANSWERS)
+        # The folder in which a script is run is that of the traces, where no variable says another.
+        for trace in self.traces()[::10]:
+            with self.subTest(trace), contextlib.closing(duckdb.connect()) as here, contextlib.chdir(self.out):
+                here.execute(self.own_script(trace, "views.sql"))
+                rows = {view: here.execute(f"SELECT count(*) FROM (SELECT * FROM {quoted(view)})").fetchone()[0] for view in views(here)}
+                self.assertEqual(rows, self.counted()[trace].rows)
 
     def test_views_of_all_traces_together_have_the_rows_of_each(self):
         names = ["cpu_samples", "disk_io", "network", "gc_pauses", "jit", "waits", "all_events", "loss"]
-        count = {name: 0 for name in names}
-        for folder in os.listdir(self.out):
-            if folder.startswith("trace="):
-                with contextlib.closing(duckdb_with(os.path.join(self.out, folder))) as connection:
-                    for name in names:
-                        count[name] += connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
+        count = {name: sum(counted.rows[name] for counted in self.counted().values()) for name in names}
         with contextlib.closing(duckdb_with(self.out)) as connection:
             together = {name: connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in names}
         self.assertEqual(together, count)

@@ -161,7 +161,7 @@ impl Commit<'_> {
             events,
         };
         let (encode, types) = (self.options.encode_options(), self.options.types);
-        let target = SidecarTarget { output: Arc::clone(output), encode, types, progress };
+        let target = SidecarTarget { output: Arc::clone(output), encode, types, scripts: self.options.views, progress };
         sidecar::write(&target, &facts)
     }
 }

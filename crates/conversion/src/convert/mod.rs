@@ -40,7 +40,7 @@ pub mod write_options;
 pub use checks::{Checks, FailOn, LockMode, MaxLoss};
 pub use counts::{InputCounts, ShapeCounts};
 pub use options::{ConvertOptions, LockFrom};
-pub use policies::{Columns, MessagePolicy, RawPolicy, StackPolicy};
+pub use policies::{Columns, MessagePolicy, RawPolicy, StackPolicy, ViewScripts};
 pub use recording::{InputFile, Recording};
 pub use report::{Outcome, Report, Surveyed};
 pub use stage::{JobProgress, Stage};

@@ -16,7 +16,7 @@ use schema::user::UserSchemas;
 use serde::{Deserialize, Serialize};
 
 use super::checks::Checks;
-use super::policies::{MessagePolicy, RawPolicy, StackPolicy};
+use super::policies::{MessagePolicy, RawPolicy, StackPolicy, ViewScripts};
 use crate::plan::{DatasetSplit, Filter};
 
 /// Where a schema lock comes from, which says what becomes of names that it does not have.
@@ -62,6 +62,8 @@ pub struct ConvertOptions {
     /// The language of message templates (`de-DE`), where a manifest has them in it. Default: American English, else the first of
     /// the manifest. Files of the user are read in a language by [`load_in`](schema::load::load_in).
     pub language: Option<String>,
+    /// For which engines the trace has a script of its views. Default: for none.
+    pub views: ViewScripts,
     /// Whether tables have every declared column. Default: those of the events present.
     pub all_columns: bool,
     /// How many datasets a provider's events become. Default: one.
@@ -127,6 +129,7 @@ impl ConvertOptions {
             stacks: StackPolicy::default(),
             messages: MessagePolicy::default(),
             language: None,
+            views: ViewScripts::default(),
             all_columns: false,
             layout: DatasetSplit::default(),
             schemas: Arc::default(),
@@ -230,6 +233,12 @@ impl ConvertOptions {
     #[must_use]
     pub fn language(self, language: Option<String>) -> Self {
         ConvertOptions { language, ..self }
+    }
+
+    /// Chooses for which engines the trace has a script of its views.
+    #[must_use]
+    pub fn views(self, views: ViewScripts) -> Self {
+        ConvertOptions { views, ..self }
     }
 
     /// Gives tables every declared column, not only those of the events present.

@@ -54,6 +54,28 @@ words! { MessagePolicy {
     Text = "text": "In `rendered_message`, where a template is known",
 } }
 
+/// For which engines a trace has a script of its views (`--views`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ViewScripts {
+    /// For none.
+    #[default]
+    None,
+    /// For DuckDB.
+    DuckDb,
+    /// For Spark.
+    Spark,
+    /// For both.
+    Both,
+}
+
+words! { ViewScripts {
+    None = "none": "Nothing: `etl2parquet views` prints the views",
+    DuckDb = "duckdb": "`sidecar/views.sql`, for DuckDB",
+    Spark = "spark": "`sidecar/views.spark.sql`, for Spark",
+    Both = "both": "Both scripts",
+} }
+
 /// Which payload columns a table has (`--columns`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Columns {

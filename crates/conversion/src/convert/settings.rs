@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::checks::{FailOn, LockMode};
 use super::options::ConvertOptions;
-use super::policies::{Columns, MessagePolicy};
+use super::policies::{Columns, MessagePolicy, ViewScripts};
 use crate::plan::filter::{Keywords, NumberSet, Processes, parse_keywords, parse_level, parse_processes};
 
 /// An option of a conversion.
@@ -173,9 +173,9 @@ pub const COLUMNS: SettingGroup<ConvertOptions> = SettingGroup {
     ],
 };
 
-/// How Parquet files are written.
+/// Which files are written, and how.
 pub const FILES: SettingGroup<ConvertOptions> = SettingGroup {
-    heading: "Parquet files",
+    heading: "Files",
     settings: &[
         Row::text("compression", "CODEC", |options, text| {
             options.compression = text.parse().map_err(|error: base::error::Error| error.to_string())?;
@@ -201,6 +201,15 @@ pub const FILES: SettingGroup<ConvertOptions> = SettingGroup {
         .help("Size at which a file is closed and the next one begun, in bytes or with a unit (KiB, MiB, GiB, KB, MB, GB)")
         .default(|options| Some(size_text(options.max_file_size)))
         .recorded(Recorded::Files, |options| Some(options.max_file_size.into())),
+        Row::word("views", "WHICH", words::<ViewScripts>, |options, word| {
+            options.views = of_word(word)?;
+            Ok(())
+        })
+        .help("Scripts of the views of a trace to write into it")
+        .default(|options| Some(options.views.word().to_owned()))
+        .recorded(Recorded::Files, |options| {
+            (options.views != ViewScripts::default()).then(|| options.views.word().into())
+        }),
         Row::text("partition-bytes", "SIZE", |options, text| {
             options.partition_bytes = Some(parse_size(text)?);
             Ok(())

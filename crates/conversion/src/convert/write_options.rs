@@ -4,9 +4,9 @@ use columnar::columns::TypeOptions;
 use columnar::dataset::{Compression, EncodeOptions, EncoderKind};
 use serde::{Deserialize, Serialize};
 
-use super::policies::RawPolicy;
+use super::policies::{RawPolicy, ViewScripts};
 
-/// What decides the bytes of event files besides the plan.
+/// What decides the bytes of files besides the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WriteOptions {
     /// All options that count, as the manifest has them.
@@ -15,6 +15,8 @@ pub struct WriteOptions {
     pub types: TypeOptions,
     /// When raw payloads are written.
     pub raw: RawPolicy,
+    /// For which engines there is a script of the views.
+    pub views: ViewScripts,
     /// The codec of every page.
     pub compression: Compression,
     /// Rows at which a row group is closed.

@@ -255,12 +255,13 @@ fn passes_nothing(plan: &PlanResult) -> bool {
     plan.filter.is_some() && (0..).zip(&plan.shapes).all(|(shape, _)| !plan.may_pass(shape))
 }
 
-/// What of the options decides the bytes of event files.
+/// What of the options decides the bytes of files.
 pub(super) fn write_options(options: &ConvertOptions, settings: serde_json::Value) -> WriteOptions {
     WriteOptions {
         settings,
         types: options.types,
         raw: options.raw,
+        views: options.views,
         compression: options.compression,
         row_group_rows: options.row_group_rows,
         max_file_size: options.max_file_size,

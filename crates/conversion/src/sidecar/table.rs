@@ -122,6 +122,7 @@ mod tests {
     use parquet::file::metadata::{ParquetMetaDataReader, RowGroupMetaData};
 
     use super::*;
+    use crate::convert::ViewScripts;
     use crate::sidecar::row::sidecar_row;
 
     sidecar_row! {
@@ -136,7 +137,8 @@ mod tests {
         let folder = Arc::new(LocalFolder::create(folder.path(), "a").unwrap());
         let output = Arc::clone(&folder) as Arc<dyn Output>;
         let types = TypeOptions::default();
-        let target = SidecarTarget { output, encode: EncodeOptions::default(), types, progress: &NoProgress };
+        let (encode, scripts) = (EncodeOptions::default(), ViewScripts::None);
+        let target = SidecarTarget { output, encode, types, scripts, progress: &NoProgress };
         let files = write(&target, (0..5).map(|n| Heavy { n })).unwrap();
         assert_eq!((files.len(), files[0].rows), (1, 5));
         let file = std::fs::File::open(folder.locate("sidecar/t.parquet").unwrap()).unwrap();

@@ -11,6 +11,8 @@ use columnar::output::sink::hex;
 use columnar::output::{FileEntry, Output};
 use sha2::{Digest, Sha256};
 
+use crate::convert::ViewScripts;
+
 /// Where the sidecar is written, and how.
 #[derive(Clone)]
 pub struct SidecarTarget<'a> {
@@ -20,6 +22,8 @@ pub struct SidecarTarget<'a> {
     pub encode: EncodeOptions,
     /// How values are written.
     pub types: TypeOptions,
+    /// For which engines there is a script of the views.
+    pub scripts: ViewScripts,
     /// Says when to stop.
     pub progress: &'a dyn Progress,
 }

@@ -14,6 +14,7 @@ use super::row::SidecarRow;
 use super::sessions::SessionRow;
 use super::streams::StreamRow;
 use super::target::SidecarTarget;
+use crate::convert::ViewScripts;
 use crate::plan::PlannedTable;
 use crate::views::{Dialect, Extent, Lake, Script, Traces, common, is_asked};
 
@@ -21,7 +22,7 @@ use crate::views::{Dialect, Extent, Lake, Script, Traces, common, is_asked};
 /// machine to machine.
 const ROOT: &str = ".";
 
-/// Writes both. `tables`: the files of the sidecar.
+/// Writes those that are asked for. `tables`: the files of the sidecar.
 ///
 /// # Errors
 /// [`Output`](base::error::ErrorKind::Output) when a file cannot be written.
@@ -30,9 +31,12 @@ pub(super) fn write(
     facts: &SidecarFacts<'_>,
     tables: &[FileEntry],
 ) -> Result<Vec<FileEntry>> {
+    let scripts = scripts(target.scripts);
+    if scripts.is_empty() {
+        return Ok(Vec::new());
+    }
     let (lake, traces) = (lake(target, facts, tables), format!("trace={}", facts.trace));
-    let scripts = [("sidecar/views.sql", Dialect::DuckDb), ("sidecar/views.spark.sql", Dialect::Spark)];
-    let write = |(path, dialect)| {
+    let write = |&(path, dialect): &(&str, Dialect)| {
         let script = Script {
             dialect,
             lake: &lake,
@@ -43,7 +47,19 @@ pub(super) fn write(
         };
         target.write_text(path, &script.text())
     };
-    scripts.into_iter().map(write).collect()
+    scripts.iter().map(write).collect()
+}
+
+/// The scripts that are asked for, each with its engine.
+fn scripts(asked: ViewScripts) -> &'static [(&'static str, Dialect)] {
+    const BOTH: &[(&str, Dialect)] =
+        &[("sidecar/views.sql", Dialect::DuckDb), ("sidecar/views.spark.sql", Dialect::Spark)];
+    match asked {
+        ViewScripts::None => &[],
+        ViewScripts::DuckDb => &BOTH[..1],
+        ViewScripts::Spark => &BOTH[1..],
+        ViewScripts::Both => BOTH,
+    }
 }
 
 /// The tables that have files, with those of their columns that answers ask for.

@@ -12,8 +12,8 @@ use super::{table, views};
 /// Where a trace keeps the names that it uses, below `trace=<name>`.
 pub const NAMES_PATH: &str = "sidecar/schema.lock";
 
-/// Writes all tables below `sidecar`, the scripts of views over them, and the names that depend on a lock, and lists the files. Of what ids meant only the tables that have rows: most
-/// recordings have none of them, and many recordings are small.
+/// Writes all tables below `sidecar`, the scripts of views that are asked for, and the names that depend on a lock, and lists the
+/// files. Of what ids meant only the tables that have rows: most recordings have none of them, and many recordings are small.
 ///
 /// # Errors
 /// [`Output`](base::error::ErrorKind::Output) when a file cannot be written.
