@@ -16,7 +16,7 @@ use text::without_tables;
 
 /// The rooms in the order of the pipeline, those of a crate but the first with its name: each may use those before it, none behind
 /// it. Between crates the compiler sees to that, too; the memory map and the fuzz crate have no rooms.
-const ORDER: [&str; 71] = [
+const ORDER: [&str; 73] = [
     "base/error",
     "base/address",
     "base/guid",
@@ -76,6 +76,8 @@ const ORDER: [&str; 71] = [
     "compaction",
     "export",
     "export/profile",
+    "export/paths",
+    "export/pairs",
     "export/folded",
     "export/speedscope",
     "export/pprof",

@@ -3,10 +3,12 @@
 import collections
 import contextlib
 import functools
+import glob
 import os
 import unittest
 
 import duckdb
+import intervals
 import support
 from engines import duckdb_with
 
@@ -17,6 +19,8 @@ except ImportError:
 
 KERNEL = "filtrace-diskio.etl"
 MANAGED = "perfview-net.4.5.2.x64.etl"
+# Traces with activities of EventSource, of TraceLogging and of a manifest.
+ACTIVE = ["perfview-diaghub.user_paged.1.etl", "pyetwkit-sample.etl", "krabsetw-powershell.etl", MANAGED]
 
 
 def setUpModule():
@@ -25,7 +29,7 @@ def setUpModule():
         raise unittest.SkipTest("the package perfetto is not installed")
     corpus, out = support.corpus_or_skip(), support.temporary_folder("perfetto")
     OUT = {}
-    for name in (KERNEL, MANAGED):
+    for name in {KERNEL, MANAGED, *ACTIVE}:
         OUT[name] = os.path.join(out, name)
         run("convert", os.path.join(corpus, name), "-o", OUT[name], "-q")
 
@@ -138,16 +142,20 @@ class Perfetto(unittest.TestCase):
             self.assertEqual(own, folded)
 
     def test_pauses_are_those_of_the_view(self):
-        open_slices, found = {}, []
-        for packet in exported(MANAGED):
-            event = packet.track_event
-            if event.type == protos.TrackEvent.TYPE_SLICE_BEGIN:
-                open_slices[event.track_uuid] = (packet.timestamp, event.name)
-            elif event.type == protos.TrackEvent.TYPE_SLICE_END:
-                found.append((*open_slices.pop(event.track_uuid), packet.timestamp))
+        found = [(one.begin, one.name, one.end) for one in slices(exported(MANAGED)) if not one.category]
         query = "SELECT from_ns, 'GC pause' || coalesce(': ' || reason, ''), from_ns + duration_ns FROM gc_pauses"
         self.assertEqual(sorted(found), sorted(ask(MANAGED, query)))
-        self.assertFalse(open_slices)
+
+    def test_activities_are_those_of_the_rows_and_of_the_view(self):
+        for name in ACTIVE:
+            with self.subTest(name=name):
+                found = [one for one in slices(exported(name)) if one.category == "activity"]
+                [folder] = glob.glob(os.path.join(OUT[name], "trace=*"))
+                expected = intervals.activities(folder)
+                self.assertTrue(expected)
+                self.assertEqual(sorted(activity(one) for one in found), expected)
+                query = "SELECT provider, activity_id, process_id, from_ns, to_ns FROM activities"
+                self.assertEqual(sorted((p, a, process, begin, end) for p, _, a, process, _, begin, end in map(activity, found)), sorted(ask(name, query)))
 
     def test_counters_end_with_the_sums_of_the_views(self):
         for name in (KERNEL, MANAGED):
@@ -176,6 +184,92 @@ class Perfetto(unittest.TestCase):
         path = os.path.join(OUT[KERNEL], "none.perfetto")
         run("export", OUT[KERNEL], "--format", "perfetto", "-o", path, "--pid", "4294967294", expected=5)
         self.assertFalse(os.path.exists(path))
+
+
+Slice = collections.namedtuple("Slice", "track name category process begin end depth said")
+
+
+def slices(packets):
+    """Slices as the viewer builds them: events in the order of their times, those of one time in the order of the file; an end ends the
+    last slice of its track that is open."""
+    names, parents, processes, events = {}, {}, {}, []
+    for packet in packets:
+        track, event = packet.track_descriptor, packet.track_event
+        if packet.HasField("track_descriptor"):
+            assert track.uuid not in names
+            names[track.uuid], parents[track.uuid] = track.name, track.parent_uuid
+            if track.HasField("process"):
+                assert (packet.machine_id, track.process.pid) not in processes.values()
+                processes[track.uuid] = packet.machine_id, track.process.pid
+        elif event.type in (protos.TrackEvent.TYPE_SLICE_BEGIN, protos.TrackEvent.TYPE_SLICE_END):
+            events.append((packet.timestamp, event))
+    found, opened = [], collections.defaultdict(list)
+    for time, event in sorted(events, key=lambda one: one[0]):
+        stack = opened[event.track_uuid]
+        if event.type == protos.TrackEvent.TYPE_SLICE_BEGIN:
+            stack.append((time, event))
+            continue
+        begin, first = stack.pop()
+        said = {one.name: one.string_value or one.uint_value for one in first.debug_annotations}
+        process = processes.get(parents[event.track_uuid], (0, None))[1]
+        found.append(Slice((event.track_uuid, names[event.track_uuid]), first.name, "".join(first.categories), process, begin, time, len(stack), said))
+    assert not any(opened.values())
+    return found
+
+
+def activity(one):
+    """A slice as `intervals.activities` has it."""
+    return one.track[1], one.name, one.said["activity_id"], one.process, one.said["thread_id"], one.begin, one.end
+
+
+class Made(unittest.TestCase):
+    """What no trace at hand has."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.out = support.temporary_folder("perfetto-made")
+        folder = intervals.made(cls.out)
+        cls.start = intervals.start_ns(folder)
+        OUT["made"] = cls.out
+
+    def slices(self, category, *options):
+        return [one for one in slices(exported("made", *options)) if one.category == category and one.process in (10, 11)]
+
+    def after(self, one):
+        return (one.begin - self.start) / intervals.MS, (one.end - self.start) / intervals.MS
+
+    def test_activities_are_where_both_ends_are(self):
+        found = self.slices("activity")
+        self.assertEqual(sorted((*activity(one)[:5], *self.after(one)) for one in found), intervals.MADE)
+        [handed] = [one for one in found if "stop_process_id" in one.said]
+        self.assertEqual((handed.said["process_id"], handed.said["stop_process_id"], handed.said["stop_thread_id"], self.after(handed)), (10, 11, 5, (80, 90)))
+        [paid] = [one for one in found if one.name == "Pay"]
+        self.assertEqual((paid.said["related_activity_id"], paid.said["stop_thread_id"]), (intervals.letter("A"), 2))
+        done = run("export", self.out, "--format", "perfetto", "-o", os.path.join(self.out, "warned.perfetto"))
+        self.assertIn("1 activities are left out: their ends are not recorded", done.stderr)
+        self.assertIn("2 operations on files are left out: their ends are not recorded", done.stderr)
+
+    def test_slices_share_a_track_where_they_are_within_one_another_or_apart(self):
+        found = {self.after(one): (one.track[0], one.depth) for one in self.slices("activity")}
+        order, pay, again, other, handed, till = (found[times] for times in [(10, 60), (20, 40), (25, 30), (45, 70), (80, 90), (85, 100)])
+        self.assertEqual((order[1], pay), (0, (order[0], 1)))
+        self.assertEqual((again[1], other[1], handed[1], till[1]), (0, 0, 0, 0))
+        self.assertNotEqual(again[0], order[0])
+        self.assertNotEqual(other[0], order[0])
+        self.assertNotIn(till[0], {order[0], again[0], other[0], handed[0]})
+
+    def test_operations_on_files_end_with_their_packet(self):
+        found = [(one.name, one.process, *self.after(one), {k: v for k, v in one.said.items() if k != "process_id"}) for one in self.slices("file")]
+        expected = [
+            ("Create", 10, 10, 20, {"thread_id": 1, "path": r"C:\shop\a.txt", "status": "0xc0000034"}),
+            ("Read", 10, 12, 14, {"thread_id": 2, "offset": 4096, "bytes": 512, "status": "0x00000000"}),
+            ("Write", 10, 35, 40, {"thread_id": 1, "path": r"C:\shop\b.txt", "bytes": 9, "status": "0x00000000"}),
+        ]
+        self.assertEqual(sorted(found, key=lambda one: one[2]), expected)
+
+    def test_a_filter_chooses_by_the_begin(self):
+        self.assertEqual([self.after(one) for one in self.slices("activity", "--pid", "11")], [(85, 100)])
+        self.assertEqual([self.after(one) for one in self.slices("file", "--tid", "2")], [(12, 14)])
 
 
 def text(function, module):

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! request ──► opened ──► profile (amounts ──► weights, records, code) ──► folded, speedscope, pprof, firefox, perfetto ──► output
-//!                    └──► sorted, standards ──► pcapng, timeline ──► output
+//!                    ├──► paths ──► pairs (activities, operations on files) ──► firefox, perfetto ──► output
+//!                    └──► sorted, paths ──► standards ──► pcapng, timeline ──► output
 //! ```
 //!
 //! An export reads a published trace and nothing else: it decodes no event. It goes through the tables batch by batch, holds what it
@@ -16,6 +17,8 @@ mod folded;
 mod format;
 mod opened;
 mod output;
+mod pairs;
+mod paths;
 mod pcapng;
 mod perfetto;
 mod pprof;

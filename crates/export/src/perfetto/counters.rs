@@ -6,20 +6,19 @@ use base::error::Result;
 use conversion::read_columns;
 
 use super::packets::{Packets, Sequence};
-use super::pauses::{TRACK_DESCRIPTOR, TRACK_EVENT, TRACK_UUID, TYPE};
+use super::pauses::{TRACK_EVENT, TRACK_UUID, TYPE};
+use super::tracks::{NAME, UUID, describe};
 use crate::opened::Opened;
 use crate::protobuf::Message;
 
-/// Fields of `TrackDescriptor` and of its `CounterDescriptor`; `UNIT_SIZE_BYTES`.
-const UUID: u64 = 1;
-const NAME: u64 = 2;
+/// `TrackDescriptor.counter`, a field of `CounterDescriptor`, and `UNIT_SIZE_BYTES`.
 const COUNTER: u64 = 8;
 const UNIT: u64 = 3;
 const SIZE_BYTES: u64 = 3;
 /// `TrackEvent.counter_value`, and its type.
 const COUNTER_VALUE: u64 = 30;
 const TYPE_COUNTER: u64 = 4;
-/// The number of the first track of a counter: those of pauses lie before.
+/// The number of the first track of a counter: those of slices lie before.
 const FIRST: u64 = 1 << 32;
 /// Counters that are told apart: a computer has few disks.
 const MOST_COUNTERS: usize = 1 << 10;
@@ -115,7 +114,6 @@ impl Counters<'_, '_, '_> {
         let name = if what.starts_with("bytes") && disk.is_none() { format!("disk: {what}") } else { name };
         let counter = Message::default().value(UNIT, SIZE_BYTES);
         let track = Message::default().value(UUID, uuid).bytes(NAME, name.as_bytes()).message(COUNTER, &counter);
-        let fields = Message::default().message(TRACK_DESCRIPTOR, &track);
-        self.packets.put(Sequence::Tracks, machine, None, fields)
+        describe(self.packets, machine, &track)
     }
 }

@@ -2,11 +2,14 @@
 //! fields the constants here have.
 
 mod counters;
+mod lanes;
 mod packets;
 mod pauses;
 mod processes;
 mod samples;
 mod scheduling;
+mod slices;
+mod tracks;
 mod write;
 
 pub(crate) use write::perfetto;

@@ -21,7 +21,7 @@ pub(super) enum Sequence {
     Scheduling = 2,
     /// Samples.
     Samples = 3,
-    /// Pauses and counters.
+    /// Slices and counters.
     Tracks = 4,
 }
 

@@ -8,6 +8,8 @@ use super::pauses::pauses;
 use super::processes::processes;
 use super::samples::samples;
 use super::scheduling::scheduling;
+use super::slices::{activities, file_operations};
+use super::tracks::Tracks;
 use crate::exported::Exported;
 use crate::opened::Opened;
 use crate::output::Output;
@@ -33,10 +35,13 @@ pub(crate) fn perfetto(opened: &Opened<'_>, output: &mut Output<'_>) -> Result<E
     let mut packets = Packets::to(output);
     packets.put(Sequence::Names, 0, None, clocks(opened.source.start_ns()?))?;
     processes(opened, &mut packets)?;
+    let mut tracks = Tracks::default();
     let counts = [
         scheduling(opened, &mut packets)?,
         samples(opened, &mut packets, &mut exported)?,
-        pauses(opened, &mut packets, &mut exported)?,
+        pauses(opened, &mut packets, &mut tracks, &mut exported)?,
+        activities(opened, &mut packets, &mut tracks, &mut exported)?,
+        file_operations(opened, &mut packets, &mut tracks, &mut exported)?,
         counters(opened, &mut packets)?,
     ];
     exported.events = counts.into_iter().fold(0, u64::saturating_add);

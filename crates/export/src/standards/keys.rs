@@ -6,9 +6,9 @@ use base::error::Result;
 use conversion::read_columns;
 
 use super::machines::Machines;
-use super::spans::{MOST_TEXT, Spans};
 use crate::cut::cut;
 use crate::opened::Opened;
+use crate::paths::{MOST_TEXT, Spans};
 
 /// Control blocks that are told apart.
 const MOST_BLOCKS: usize = 1 << 18;

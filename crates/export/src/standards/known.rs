@@ -3,14 +3,13 @@
 use base::error::Result;
 
 use super::action::Whom;
-use super::files::paths;
 use super::keys::keys;
 use super::machines::Machines;
 use super::processes::Processes;
 use super::row::ActionRow;
-use super::spans::Spans;
 use crate::exported::Exported;
 use crate::opened::Opened;
+use crate::paths::{Spans, paths};
 
 /// What ids mean in a trace.
 #[derive(Debug)]

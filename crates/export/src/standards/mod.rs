@@ -12,7 +12,6 @@ mod action;
 mod actions;
 mod document;
 mod ecs;
-mod files;
 mod keys;
 mod known;
 mod machines;
@@ -26,7 +25,6 @@ mod parts;
 mod processes;
 mod records;
 mod row;
-mod spans;
 mod standard;
 
 pub(crate) use document::Document;

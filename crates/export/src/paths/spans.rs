@@ -9,15 +9,15 @@ use crate::cut::cut;
 const MOST_SPANS: usize = 1 << 20;
 /// Bytes of all texts together, and of one.
 const MOST_BYTES: usize = 64 << 20;
-pub(super) const MOST_TEXT: usize = 4096;
+pub(crate) const MOST_TEXT: usize = 4096;
 
 /// Texts by machine, id and time, within a bound.
 #[derive(Default)]
-pub(super) struct Spans {
+pub(crate) struct Spans {
     rows: Vec<Row>,
     text: String,
     /// Those that there was no room for.
-    pub(super) left_out: u64,
+    pub(crate) left_out: u64,
 }
 
 struct Row {
@@ -30,7 +30,7 @@ struct Row {
 
 impl Spans {
     /// Adds what an id meant from a time on and before another, as far as there is room.
-    pub(super) fn add(&mut self, (machine, id): (i64, i64), (from, to): (i64, i64), text: &str) {
+    pub(crate) fn add(&mut self, (machine, id): (i64, i64), (from, to): (i64, i64), text: &str) {
         let text = cut(text, MOST_TEXT);
         let begin = self.text.len();
         let end = begin.saturating_add(text.len());
@@ -43,12 +43,12 @@ impl Spans {
     }
 
     /// Brings all into order, before the first look-up.
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.rows.sort_by_key(|row| (row.machine, row.id, row.from, row.to));
     }
 
     /// What an id meant at a time.
-    pub(super) fn at(&self, machine: i64, id: i64, time: i64) -> Option<&str> {
+    pub(crate) fn at(&self, machine: i64, id: i64, time: i64) -> Option<&str> {
         let behind = self.rows.partition_point(|row| (row.machine, row.id, row.from) <= (machine, id, time));
         let row = self.rows.get(behind.checked_sub(1)?)?;
         let is_it = (row.machine, row.id) == (machine, id) && time < row.to;

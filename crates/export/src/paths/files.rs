@@ -22,7 +22,7 @@ read_columns! {
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when the sidecar cannot be read.
-pub(super) fn paths(opened: &Opened<'_>) -> Result<Spans> {
+pub(crate) fn paths(opened: &Opened<'_>) -> Result<Spans> {
     let mut paths = Spans::default();
     opened.source.sidecar::<FileSpan<'_>>(|row| {
         if let Some(path) = row.path {
