@@ -2,6 +2,7 @@
 
 import collections
 import gzip
+import itertools
 import json
 import os
 import subprocess
@@ -9,8 +10,11 @@ import sys
 import unittest
 
 import duckdb
+import intervals
 import support
 
+# Traces with activities of EventSource and of TraceLogging.
+ACTIVE = ["perfview-diaghub.user_paged.1.etl", "pyetwkit-sample.etl"]
 # A trace with samples, waits, stacks and disk operations; one with methods of .NET, processes with names, pauses.
 KERNEL = "filtrace-diskio.etl"
 MANAGED = "perfview-net.4.5.x86-old.etl"
@@ -24,7 +28,7 @@ UNKNOWN = {
 def setUpModule():
     global CORPUS, OUT
     CORPUS, OUT = support.corpus_or_skip(), support.temporary_folder("export")
-    run("convert", original(KERNEL), original(MANAGED), "-o", OUT, "-q")
+    run("convert", original(KERNEL), original(MANAGED), *map(original, ACTIVE), "-o", OUT, "-q")
 
 
 def original(name):
@@ -287,6 +291,65 @@ class Firefox(unittest.TestCase):
         self.assertEqual(found - set(rows), set())
 
 
+    def activities(self, document):
+        """Markers of activities as `intervals.activities` has them, with times from the begin of the profile."""
+        [schema] = [schema for schema in document["meta"]["markerSchema"] if schema["name"] == "Activity"]
+        self.assertEqual([field["key"] for field in schema["fields"]], ["event", "provider", "activity", "related"])
+        found = []
+        for thread in document["threads"]:
+            texts = thread["stringArray"] if "stringArray" in thread else document["shared"]["stringArray"]
+            markers = thread["markers"]
+            for at, data in enumerate(markers["data"]):
+                if data and data["type"] == "Activity":
+                    begin, end = (round((markers[side][at] or 0) * 1_000_000) for side in ("startTime", "endTime"))
+                    self.assertEqual((markers["phase"][at], texts[markers["name"][at]]), (1, "Activity"))
+                    event, provider, activity = (texts[data[key]] for key in ("event", "provider", "activity"))
+                    found.append((provider, event, activity, int(str(thread["pid"]).split(".")[0]), int(str(thread["tid"]).split(".")[0]), begin, end))
+        return sorted(found)
+
+    def test_activities_are_those_of_the_rows(self):
+        for name in ACTIVE:
+            with self.subTest(name=name):
+                start = intervals.start_ns(trace(name))
+                expected = [(*one, begin - start, end - start) for *one, begin, end in intervals.activities(trace(name))]
+                self.assertTrue(expected)
+                self.assertEqual(self.activities(json.loads(exported(name, "firefox", "--pid", "1-4294967295"))), sorted(expected))
+        out = support.temporary_folder("firefox-made")
+        folder = intervals.made(out)
+        document = json.loads(run("export", folder, "--format", "firefox", "-q", "--pid", "10,11").stdout)
+        self.assertEqual(self.activities(document), sorted((*one, begin * intervals.MS, end * intervals.MS) for *one, begin, end in intervals.MADE))
+
+    def counters(self, document):
+        """The counters of processor time: by process, times from the begin of the profile, and microseconds in each."""
+        found = {}
+        for counter in document["counters"]:
+            self.assertEqual((counter["category"], counter["name"]), ("CPU", "processCPU"))
+            self.assertEqual(document["threads"][counter["mainThreadIndex"]]["pid"], counter["pid"])
+            samples = counter["samples"]
+            times = [round(time * 1_000_000) for time in itertools.accumulate(samples["timeDeltas"])]
+            found[int(counter["pid"])] = list(zip(times, samples["count"], strict=True))
+        return found
+
+    def test_time_on_processors_is_that_of_the_switches(self):
+        start, spans = intervals.start_ns(trace(KERNEL)), intervals.processor_time(trace(KERNEL))
+        found = self.counters(json.loads(exported(KERNEL, "firefox", "--pid", "1-4294967295")))
+        self.assertEqual(set(found), set(spans))
+        for process, samples in found.items():
+            so_far = 0
+            for time, count in samples:
+                self.assertEqual(time % 10_000_000, 0)
+                so_far += round(count * 1000)
+                # What it was on processors before this time.
+                self.assertEqual(so_far, sum(max(0, min(end, start + time) - begin) for begin, end in spans[process]))
+            self.assertEqual(so_far, sum(end - begin for begin, end in spans[process]))
+
+    def test_time_on_processors_is_that_of_the_samples_where_there_are_no_switches(self):
+        found = self.counters(json.loads(exported(MANAGED, "firefox", "--pid", "1-4294967295")))
+        query = "SELECT process_id, COUNT(*) * 1000 FROM cpu_samples WHERE process_id <> 0 GROUP BY 1"
+        expected = dict(views(MANAGED, "cpu_samples").sql(query).fetchall())
+        self.assertEqual({process: round(sum(count for _, count in samples)) for process, samples in found.items()}, expected)
+
+
 class Command(unittest.TestCase):
     def test_the_same_trace_is_the_same_bytes_converted_or_not(self):
         for form in ("folded", "speedscope", "pprof", "firefox"):
@@ -310,8 +373,8 @@ class Command(unittest.TestCase):
 
     def test_one_trace_is_expected(self):
         done = run("export", OUT, "--format", "folded", expected=2)
-        self.assertIn(b"expected one trace, found 2", done.stderr)
-        self.assertIn(b"filtrace-diskio, perfview-net.4.5.x86-old", done.stderr)
+        self.assertIn(b"expected one trace, found 4", done.stderr)
+        self.assertIn(b"filtrace-diskio, perfview-diaghub.user_paged.1, perfview-net.4.5.x86-old", done.stderr)
 
     def test_who_has_read_enough_is_no_failure(self):
         command = [support.BINARY, "export", trace(MANAGED), "--format", "folded"]

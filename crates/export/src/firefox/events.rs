@@ -1,4 +1,4 @@
-//! Events that become markers: pauses and exceptions of .NET, disk, files, network, modules that are loaded.
+//! Events that become markers: pauses and exceptions of .NET, disk, files, network, modules that are loaded, activities.
 
 use base::error::Result;
 use conversion::read_columns;
@@ -12,6 +12,7 @@ use super::markers::{Markers, Said};
 use super::threads::Threads;
 use crate::exported::Exported;
 use crate::opened::Opened;
+use crate::pairs::activities;
 
 /// What markers are added to.
 pub(super) struct Target<'a, 't> {
@@ -114,6 +115,7 @@ impl Target<'_, '_> {
             self.network(dataset)?;
         }
         self.image_loads()?;
+        self.activities(exported)?;
         exported.events = exported.events.saturating_add(self.count);
         exported.warn_of(self.markers.left_out, "markers are left out: there are too many");
         Ok(())
@@ -217,6 +219,19 @@ impl Target<'_, '_> {
             let whose = Whose { input: row.input, process: row.process, thread: row.thread };
             self.add(&whose, (time, time), Kind::ImageLoad, &[Said::Text(row.path), Said::Number(row.bytes)]);
         })?;
+        Ok(())
+    }
+
+    fn activities(&mut self, exported: &mut Exported) -> Result<()> {
+        let found = activities(self.opened)?;
+        found.warn("activities", exported);
+        for (start, stop) in found.iter() {
+            let whose = Whose { input: None, process: start.process, thread: start.thread };
+            let activity = start.key.activity.to_string();
+            let related = start.detail.0.map(|related| related.to_string());
+            let said = [found.name(start), found.provider(start), Some(&*activity), related.as_deref()].map(Said::Text);
+            self.add_on(start.machine, &whose, (start.time, stop.time), Kind::Activity, &said);
+        }
         Ok(())
     }
 }

@@ -22,6 +22,8 @@ pub(super) enum Kind {
     Network,
     /// A module was loaded.
     ImageLoad,
+    /// What a program did, from its start to its stop, as events with an activity id record it.
+    Activity,
 }
 
 /// A field of a kind: its key, what the viewer calls it, and how it shows it.
@@ -29,8 +31,16 @@ type Field = (&'static str, &'static str, MarkerFieldFormat);
 
 impl Kind {
     /// All of them.
-    pub(super) const ALL: [Kind; 7] =
-        [Kind::Wait, Kind::GcPause, Kind::Exception, Kind::Disk, Kind::File, Kind::Network, Kind::ImageLoad];
+    pub(super) const ALL: [Kind; 8] = [
+        Kind::Wait,
+        Kind::GcPause,
+        Kind::Exception,
+        Kind::Disk,
+        Kind::File,
+        Kind::Network,
+        Kind::ImageLoad,
+        Kind::Activity,
+    ];
 
     /// What the viewer calls it.
     pub(super) fn name(self) -> &'static str {
@@ -42,6 +52,7 @@ impl Kind {
             Kind::File => "File I/O",
             Kind::Network => "Network",
             Kind::ImageLoad => "Image load",
+            Kind::Activity => "Activity",
         }
     }
 
@@ -58,6 +69,12 @@ impl Kind {
             Kind::File => vec![text("operation", "Operation"), text("path", "Path"), bytes],
             Kind::Network => vec![text("operation", "Operation"), text("remote", "Addresses"), bytes],
             Kind::ImageLoad => vec![text("path", "Path"), bytes],
+            Kind::Activity => vec![
+                text("event", "Event"),
+                text("provider", "Provider"),
+                text("activity", "Activity"),
+                text("related", "Related activity"),
+            ],
         }
     }
 

@@ -43,6 +43,7 @@ impl Markers {
                 Kind::Disk | Kind::File => CategoryColor::Blue,
                 Kind::Network => CategoryColor::LightBlue,
                 Kind::ImageLoad => CategoryColor::Brown,
+                Kind::Activity => CategoryColor::Green,
             };
             kinds.insert(kind.name(), (kind.register(profile), profile.add_category(kind.name(), color)));
         }

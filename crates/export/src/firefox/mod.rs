@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! chosen: which processes ──► write ──► threads, frames (libraries), markers (kinds) ◄── events
+//!                                    └──► processor (usage)
 //! ```
 
 mod chosen;
@@ -9,7 +10,9 @@ mod events;
 mod frames;
 mod kinds;
 mod markers;
+mod processor;
 mod threads;
+mod usage;
 mod write;
 
 pub(crate) use write::firefox;

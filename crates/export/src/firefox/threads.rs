@@ -100,6 +100,14 @@ impl Threads {
         made
     }
 
+    /// A process, which has a thread that stands for it where it has none yet.
+    pub(super) fn of_process(&mut self, profile: &mut Profile, machine: i64, process: Option<i64>) -> ProcessHandle {
+        if !self.processes.contains_key(&(machine, process)) {
+            self.thread(profile, (machine, process), None);
+        }
+        self.process(profile, machine, process)
+    }
+
     fn process(&mut self, profile: &mut Profile, machine: i64, process: Option<i64>) -> ProcessHandle {
         if let Some(known) = self.processes.get(&(machine, process)) {
             return *known;

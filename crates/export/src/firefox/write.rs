@@ -12,6 +12,7 @@ use super::events::Target;
 use super::frames::Frames;
 use super::kinds::Kind;
 use super::markers::Markers;
+use super::processor::draw_processor_time;
 use super::threads::Threads;
 use crate::exported::Exported;
 use crate::opened::Opened;
@@ -67,6 +68,7 @@ pub(crate) fn firefox(opened: &Opened<'_>, filter: &Filter, output: &mut Output<
         count: 0,
     };
     target.read(&mut exported)?;
+    draw_processor_time(opened, &chosen, &mut profile, &mut threads, each, &mut exported)?;
     stop_if_cancelled(opened.source.progress())?;
     serde_json::to_writer(output, &profile)
         .map_err(|cause| Error::new(ErrorKind::Output, "the export cannot be written").caused_by(cause))?;
