@@ -238,6 +238,9 @@ class Made(unittest.TestCase):
     def after(self, one):
         return (one.begin - self.start) / intervals.MS, (one.end - self.start) / intervals.MS
 
+    def test_every_field_is_one_of_the_format(self):
+        self.assertFalse(any(map(unknown, exported("made"))))
+
     def test_activities_are_where_both_ends_are(self):
         found = self.slices("activity")
         self.assertEqual(sorted((*activity(one)[:5], *self.after(one)) for one in found), intervals.MADE)
