@@ -7,6 +7,7 @@ use columnar::output::manifest::CommitRecord;
 use super::axis::Axis;
 use super::collections::{Collections, collections};
 use super::cpu::{CpuUsage, usage};
+use super::executed::{Executed, Leaves, most_executed};
 use super::failures::exceptions;
 use super::files::{Files, files};
 use super::flame::{Flame, flame};
@@ -22,6 +23,7 @@ use super::samples::{CpuSamples, samples};
 use super::starts::Starts;
 use super::tally::{Most, Ranked};
 use super::waits::{Waits, waits};
+use super::zoom::Slice;
 use crate::PublishedTrace;
 use crate::frames::Modules;
 use crate::source::Source;
@@ -51,10 +53,12 @@ pub struct Facts {
     pub(super) wait_stacks: Option<Flame>,
     /// Samples of the profiler.
     pub(super) samples: Option<CpuSamples>,
+    /// The same by function, where the name of any is known.
+    pub(super) executed: Option<Executed>,
     /// The same by stack.
     pub(super) sample_stacks: Option<Flame>,
-    /// Bytes of disk operations.
-    pub(super) disk: Option<Ranked>,
+    /// Bytes of disk operations, and in slices of the time.
+    pub(super) disk: Option<(Ranked, Vec<Slice>)>,
     /// Files and disks.
     pub(super) files: Files,
     /// Bytes over the network.
@@ -103,7 +107,9 @@ pub fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Facts> {
     let names = StoredNames::beside(&root_of(&trace.folder()), modules.ids(), progress)?;
     let wait_stacks = flame(&source, &modules, &names, &of_waits, most)?;
     drop(of_waits);
-    let (samples, of_samples) = samples(&source, &axis, &who, &modules, &mut starts, most)?;
+    let mut leaves = (!names.is_empty()).then(Leaves::default);
+    let (samples, of_samples) = samples(&source, &axis, &who, &modules, &mut starts, most, leaves.as_mut())?;
+    let executed = most_executed(&source, &modules, &names, leaves.unwrap_or_default(), most)?;
     let sample_stacks = flame(&source, &modules, &names, &of_samples, most)?;
     drop(of_samples);
     let interrupts = interrupts(&source, &modules)?;
@@ -115,6 +121,7 @@ pub fn facts(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Facts> {
         waits,
         wait_stacks,
         samples,
+        executed,
         sample_stacks,
         disk: disk(&source, &axis, &who, &mut starts, most)?,
         files: files(&source, most)?,

@@ -10,7 +10,7 @@ use super::call_tree::CallTree;
 use super::labels::{LabelKind, Labels};
 use super::profile::{Part, Profile, Walk};
 use super::tally::Most;
-use crate::frames::{Frame, Modules, Place, frames, names_of};
+use crate::frames::{Frame, ModuleId, Modules, Place, frames, names_of};
 use crate::source::Source;
 use crate::symbols::StoredNames;
 
@@ -116,15 +116,20 @@ impl Resolved {
         names_of(source, &asked, |number, name| drop(methods.insert(number, name.to_owned())))?;
         let label = |frame: &Frame| {
             let method = frame.method.and_then(|method| methods.get(&method)).map(String::as_str);
-            let (text, kind) = labelled(*frame, modules, names, method);
+            let (text, kind) = labelled(*frame, modules, method, |id, offset| names.function(id, offset));
             labels.number(&text, kind)
         };
         Ok(self.frames.iter().map(label).collect())
     }
 }
 
-/// What a frame is called, and what kind of function it is.
-fn labelled(frame: Frame, modules: &Modules, names: &StoredNames, method: Option<&str>) -> (String, LabelKind) {
+/// What a frame is called, and what kind of function it is; `named` names functions of modules.
+pub(super) fn labelled<'n>(
+    frame: Frame,
+    modules: &Modules,
+    method: Option<&'n str>,
+    named: impl FnOnce(&ModuleId, u32) -> Option<&'n str>,
+) -> (String, LabelKind) {
     let kind = match (frame.is_of_kernel, method) {
         (_, Some(_)) => LabelKind::Managed,
         (true, None) => LabelKind::Kernel,
@@ -134,7 +139,7 @@ fn labelled(frame: Frame, modules: &Modules, names: &StoredNames, method: Option
         Place::Module { module, offset } => {
             let Some(id) = modules.id(module) else { return ("(in no module)".to_owned(), LabelKind::Unknown) };
             let file = id.file_name.as_deref().unwrap_or("module without a name");
-            let known = || names.function(id, u32::try_from(offset).ok()?);
+            let known = || named(id, u32::try_from(offset).ok()?);
             match method.or_else(known) {
                 Some(function) => (format!("{file}!{function}"), kind),
                 None => (format!("{file}!?"), kind.nameless()),

@@ -6,6 +6,7 @@ use conversion::read_columns;
 use super::axis::Axis;
 use super::starts::Starts;
 use super::tally::{Amounts, Counters, Most, Ranked, Tally};
+use super::zoom::{MOST_IN_SLICE, Slice, Zoom};
 use crate::event_names::NETWORK;
 use crate::source::Source;
 use crate::who::Who;
@@ -36,7 +37,8 @@ pub(super) fn operation(name: Option<&str>, size: Option<u64>, took_ns: Option<u
     }
 }
 
-/// Reads finished disk operations by process: bytes, with what [`operation`] has as counters. `None` where there are none.
+/// Reads finished disk operations by process: bytes, with what [`operation`] has as counters; and bytes in slices of the time. `None` where
+/// there are none.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
@@ -46,17 +48,18 @@ pub(super) fn disk(
     who: &Who,
     starts: &mut Starts,
     most: Most,
-) -> Result<Option<Ranked>> {
-    let (mut tally, mut is_there) = (Tally::default(), false);
+) -> Result<Option<(Ranked, Vec<Slice>)>> {
+    let (mut tally, mut zoom, mut is_there) = (Tally::default(), Zoom::new(axis, most.slices), false);
     source.events::<DiskOperation<'_>>("Kernel-DiskIo", |row| {
         let Some((counters, time)) = operation(row.name, row.bytes, row.took_ns).zip(row.time) else { return };
         is_there = true;
         let (machine, thread) = (source.machine(row.input), row.thread.or(row.issuing_thread));
-        add(tally.of(&who.name(machine, None, thread, time)), axis, time, counters);
-        let [read, written, ..] = counters;
+        let (name, [read, written, ..]) = (who.name(machine, None, thread, time), counters);
+        add(tally.of(&name), axis, time, counters);
+        zoom.add(&name, time, read.saturating_add(written));
         starts.transfer(machine, who.process(machine, None, thread, time), time, [read, written]);
     })?;
-    Ok(is_there.then(|| tally.ranked(most.processes)))
+    Ok(is_there.then(|| (tally.ranked(most.processes), zoom.ranked(MOST_IN_SLICE))))
 }
 
 /// Adds an operation; the first two counters are bytes.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! source ──► recorded, providers, lanes, cpu, interrupts, waits, samples, io, files, starts, pauses, collections, packets ──► facts ──► sections ──► page
-//!            tally, sums, zoom, axis                     └─► profile ─► flame ─────┘     charts, hover, figures, bars, html
+//!            tally, sums, zoom, axis                     └─► profile ─► flame, executed ─────┘     charts, hover, figures, bars, html
 //!                                                      labels, call_tree
 //! ```
 //!
@@ -17,6 +17,7 @@ mod collections;
 pub mod comparison;
 mod cpu;
 mod document;
+mod executed;
 mod facts;
 mod failures;
 mod figures;

@@ -7,6 +7,7 @@ use conversion::read_columns;
 
 use super::axis::Axis;
 use super::cpu::IDLE;
+use super::executed::Leaves;
 use super::interrupts::Interrupt;
 use super::profile::Profile;
 use super::starts::Starts;
@@ -43,7 +44,7 @@ pub(super) struct CpuSamples {
     pub left_out: u64,
 }
 
-/// Reads samples, `None` where there are none, and their stacks.
+/// Reads samples, `None` where there are none, and their stacks; into `leaves` where each of them executed.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
@@ -54,17 +55,18 @@ pub(super) fn samples<'a>(
     modules: &Modules,
     starts: &mut Starts,
     most: Most,
+    mut leaves: Option<&mut Leaves>,
 ) -> Result<(Option<CpuSamples>, Profile<'a>)> {
     let (mut sums, mut profile) = (Sums::new(axis, most), Profile::default());
     source.events::<SampleEvent<'_>>("Kernel-PerfInfo", |event| {
         let Some(sample) = Sample::of(source, &event) else { return };
         let Some(name) = sums.add(axis, who, modules, sample) else { return };
+        let process = who.process(sample.machine, sample.process, sample.thread, sample.time);
+        if let Some((leaves, address)) = leaves.as_deref_mut().zip(sample.address) {
+            leaves.add(modules, Owner { machine: sample.machine, process }, address, sample.time);
+        }
         if sample.interrupt.is_none() {
-            starts.sample(
-                sample.machine,
-                who.process(sample.machine, sample.process, sample.thread, sample.time),
-                sample.time,
-            );
+            starts.sample(sample.machine, process, sample.time);
         }
         if let Some(recorded) = sample.recorded {
             profile.add(name, Owner { machine: sample.machine, process: sample.process }, sample.time, recorded, 1);
@@ -168,7 +170,7 @@ impl<'a, 'm> Sums<'a, 'm> {
         if let Some(bin) = axis.bin(time) {
             amounts.draw(bin, 1);
         }
-        self.zoom.count(&name, time);
+        self.zoom.add(&name, time, 1);
         let place = address.map_or(AddressPlace::Nowhere, |address| modules.at(machine, id, address, time));
         add_one(self.places.entry(place).or_default());
         let method = id.zip(address).and_then(|(id, address)| modules.method((machine, id), address, time));

@@ -6,6 +6,7 @@ use super::axis::Axis;
 use super::profile::Profile;
 use super::starts::Starts;
 use super::tally::{Most, Ranked, Tally};
+use super::zoom::{MOST_IN_SLICE, Slice, Zoom};
 use crate::frames::Owner;
 use crate::off_cpu::{OffCpu, off_cpu};
 use crate::source::Source;
@@ -20,6 +21,8 @@ pub(super) struct Waits {
     /// Nanoseconds of waiting by process, from leaving a processor until running again. The first counter has the waits, the others have
     /// preemptions and their nanoseconds, and the nanoseconds of waits that have a stack.
     pub by_process: Ranked,
+    /// Nanoseconds of waiting in slices of the time.
+    pub slices: Vec<Slice>,
     /// Departures that there was no room for.
     pub left_out: u64,
 }
@@ -37,6 +40,7 @@ pub(super) fn waits<'a>(
     most: Most,
 ) -> Result<(Option<Waits>, Profile<'a>)> {
     let (mut tally, mut is_there, mut profile) = (Tally::default(), false, Profile::default());
+    let mut zoom = Zoom::new(axis, most.slices);
     let left_out = off_cpu(source, None, |span @ OffCpu { from, to, length, machine, process, .. }| {
         is_there = true;
         let walked = walked(process, span.attribution);
@@ -49,6 +53,7 @@ pub(super) fn waits<'a>(
         amounts.count_one(length);
         starts.wait(machine, who.process(machine, walked, Some(span.thread), to), (from, to));
         axis.spread(from, to, |bin, ns| amounts.draw(bin, ns));
+        zoom.spread(&name, from, to);
         if let Some(recorded) = span.stack {
             amounts.count(0, [0, 0, 0, length, 0, 0]);
             profile.add(name, Owner { machine, process }, to, recorded, length);
@@ -57,6 +62,7 @@ pub(super) fn waits<'a>(
     if profile.has_stacks() {
         profile.unwalked(tally.without(WALKED));
     }
-    let waits = Waits { by_process: tally.ranked(most.processes), left_out };
+    let (by_process, slices) = (tally.ranked(most.processes), zoom.ranked(MOST_IN_SLICE));
+    let waits = Waits { by_process, slices, left_out };
     Ok((is_there.then_some(waits), profile))
 }

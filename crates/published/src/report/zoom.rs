@@ -45,13 +45,13 @@ impl<K: Hash + Eq + Display + Clone + Borrow<K>> Zoom<K> {
         }
     }
 
-    /// Adds one thing at a time.
-    pub(super) fn count(&mut self, name: &K, time: i64) {
+    /// Adds an amount at a time.
+    pub(super) fn add(&mut self, name: &K, time: i64, amount: u64) {
         for (axis, tally) in &mut self.slices {
             if let Some(bin) = axis.bin(time) {
                 let amounts = tally.of(name);
-                amounts.count(1, Counters::default());
-                amounts.draw(bin, 1);
+                amounts.count(amount, Counters::default());
+                amounts.draw(bin, amount);
             }
         }
     }
@@ -73,7 +73,7 @@ mod tests {
         let (a, b) = ("a".to_owned(), "b".to_owned());
         zoom.spread(&a, 1000 + 1595, 1000 + 1610);
         zoom.spread(&b, 0, 1003);
-        zoom.count(&b, 1000 + 1600);
+        zoom.add(&b, 1000 + 1600, 1);
         let slices = zoom.ranked(1);
         let found: Vec<_> = slices.iter().map(|slice| (slice.axis.moment(0), slice.axis.moment(160))).collect();
         assert_eq!(found, [(0, 1600), (1600, 3200)]);

@@ -184,7 +184,7 @@ impl Gather<'_> {
         let who = Who::read(source)?;
         let (modules, starts) = (Modules::default(), &mut Starts::default());
         let (waits, _) = waits(source, axis, &who, starts, most)?;
-        let (samples, _) = samples(source, axis, &who, &modules, starts, most)?;
+        let (samples, _) = samples(source, axis, &who, &modules, starts, most, None)?;
         let interrupts = interrupts(source, &modules)?;
         let usage = usage(source, axis, &who, &interrupts, &recorded.inputs, starts, most)?;
         let of_usage = usage.map(|usage| {
@@ -195,7 +195,7 @@ impl Gather<'_> {
             (Measure::CpuNs, of_usage),
             (Measure::Samples, samples.map(|samples| Amounts::of_ranked(&samples.by_process, loss.events))),
             (Measure::WaitNs, of_waits),
-            (Measure::DiskBytes, disk(source, axis, &who, starts, most)?.map(|ranked| sized(&ranked, sums))),
+            (Measure::DiskBytes, disk(source, axis, &who, starts, most)?.map(|(ranked, _)| sized(&ranked, sums))),
             (Measure::NetworkBytes, network(source, axis, &who, most)?.map(|ranked| sized(&ranked, sums))),
             (
                 Measure::GcPauseNs,
@@ -211,7 +211,7 @@ impl Gather<'_> {
         let (modules, starts) = (Modules::read(source)?, &mut Starts::default());
         let names = StoredNames::beside(&root_of(&trace.folder()), modules.ids(), *progress)?;
         let resolved = |profile: &Profile<'_>| flame(source, &modules, &names, profile, Most::ALL);
-        let (_, of_samples) = samples(source, axis, &who, &modules, starts, Most::ALL)?;
+        let (_, of_samples) = samples(source, axis, &who, &modules, starts, Most::ALL, None)?;
         let samples = resolved(&of_samples)?;
         drop(of_samples);
         let (_, of_waits) = waits(source, axis, &who, starts, Most::ALL)?;

@@ -7,6 +7,7 @@ use base::readable::time::duration;
 use conversion::views::to_record;
 
 use super::super::cpu::CpuUsage;
+use super::super::executed::Executed;
 use super::super::facts::Facts;
 use super::super::figures::{Figure, share, zoomed};
 use super::super::html::{Cell, Section, note, table, text};
@@ -122,6 +123,9 @@ pub(in super::super) fn code(facts: &Facts) -> Option<Section> {
         let _ = writeln!(content, "<h3>Top methods</h3>\n<p>{lead}</p>");
         content += &of_places("Samples by method", "method of .NET", &samples.by_method, all);
     }
+    if let Some(executed) = &facts.executed {
+        content += &functions(executed, all);
+    }
     content += "<h3>Top modules</h3>\n";
     content += &of_places("Samples by module", "module", &samples.by_module, all);
     if samples.left_out > 0 {
@@ -129,6 +133,16 @@ pub(in super::super) fn code(facts: &Facts) -> Option<Section> {
         content += &note(&format!("{left_out} had no room in this report."));
     }
     Some(Section::new("code", "CPU by method and module", content))
+}
+
+/// The functions that executed, with stacks or without.
+fn functions(executed: &Executed, all: u64) -> String {
+    let left_out = match executed.left_out {
+        0 => String::new(),
+        more => note(&format!("{} had no room in this table.", counted(more, "further samples"))),
+    };
+    let table = of_places("Samples by function that executed", "function", &executed.by_function, all);
+    format!("<h3>Top functions</h3>\n{table}{left_out}")
 }
 
 /// Which drivers' routines interrupted threads; `None` where none was recorded.

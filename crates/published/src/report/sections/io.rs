@@ -4,10 +4,11 @@ use base::readable::count::{ByteCount, Count, counted};
 use base::readable::time::duration;
 
 use super::super::facts::Facts;
-use super::super::figures::{Figure, figure};
+use super::super::figures::{Figure, zoomed};
 use super::super::html::{Section, note, table};
 use super::super::tally::Ranked;
 use super::super::unit::Unit;
+use super::super::zoom::Slice;
 use super::rows::rows;
 
 /// A section on bytes that went two ways.
@@ -45,15 +46,15 @@ const NETWORK: Ways = Ways {
 
 /// Who read and wrote disks; `None` where nobody is known to.
 pub(in super::super) fn disk(facts: &Facts) -> Option<Section> {
-    facts.disk.as_ref().map(|ranked| bytes(facts, DISK, ranked))
+    facts.disk.as_ref().map(|(ranked, slices)| bytes(facts, DISK, ranked, slices))
 }
 
 /// Who sent and received over TCP and UDP; `None` where nobody is known to.
 pub(in super::super) fn network(facts: &Facts) -> Option<Section> {
-    facts.network.as_ref().map(|ranked| bytes(facts, NETWORK, ranked))
+    facts.network.as_ref().map(|ranked| bytes(facts, NETWORK, ranked, &[]))
 }
 
-fn bytes(facts: &Facts, ways: Ways, ranked: &Ranked) -> Section {
+fn bytes(facts: &Facts, ways: Ways, ranked: &Ranked, slices: &[Slice]) -> Section {
     let [_, there, back, _] = ways.heads;
     let lead = format!(
         "<p>{} {there} and {} {back} in {}.</p>\n",
@@ -77,7 +78,7 @@ fn bytes(facts: &Facts, ways: Ways, ranked: &Ranked) -> Section {
         0 => String::new(),
         more => note(&format!("The bytes of {} are not known.", counted(more, ways.operations))),
     };
-    let chart = figure(ways.figure, &facts.axis, ranked);
+    let chart = zoomed(ways.figure, &facts.axis, ranked, slices);
     let content = format!("{lead}{chart}{}{unsized_ones}", table(ways.figure.title, &heads, &rows));
     Section::new(ways.figure.id, ways.heading, content)
 }

@@ -4,7 +4,7 @@ use base::readable::count::{Count, counted};
 use base::readable::time::duration;
 
 use super::super::facts::Facts;
-use super::super::figures::{Figure, figure, moment};
+use super::super::figures::{Figure, figure, moment, zoomed};
 use super::super::html::{Cell, Section, and_more, note, table};
 use super::super::processes::{Named, Processes};
 use super::super::unit::Unit;
@@ -37,8 +37,8 @@ pub(in super::super) fn waits(facts: &Facts) -> Option<Section> {
         0 => String::new(),
         more => note(&format!("{} had no room in this report.", counted(more, "further waits"))),
     };
-    let content =
-        format!("{lead}{}{}{left_out}", figure(words, &facts.axis, ranked), table("Waits by process", &heads, &rows));
+    let chart = zoomed(words, &facts.axis, ranked, &waits.slices);
+    let content = format!("{lead}{chart}{}{left_out}", table("Waits by process", &heads, &rows));
     Some(Section::new("waits", "Waits by process", content))
 }
 
