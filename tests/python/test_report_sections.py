@@ -371,6 +371,36 @@ class Timeline(Section):
 
         self.compare(page_of_folder(folder), folder, "Time on processors by process", amounts, duration)
 
+    def test_waits_of_the_corpus(self):
+        out, folder = converted("filtrace-diskio")
+        waits = [(row["from_ns"], row["to_ns"], named(row)) for row in judge.off_cpu(judge.Trace(folder)) if row["state"] == judge.WAITING]
+        self.assertGreater(len(waits), 100)
+
+        def amounts(begin, end):
+            sums = collections.Counter()
+            for since, until, name in waits:
+                if max(begin, since) < min(end, until):
+                    sums[name] += min(end, until) - max(begin, since)
+            return sums
+
+        self.compare(page_of_folder(folder), folder, "Threads that waited, by process", amounts, duration)
+
+    def test_disks_of_the_corpus(self):
+        out, folder = converted("filtrace-diskio")
+        with with_views(out) as connection:
+            operations = connection.execute("""SELECT timestamp_ns, COALESCE(process_name, 'process ' || process_id, 'thread ' || thread_id,
+                'no process recorded'), bytes FROM disk_io WHERE operation IN ('Read', 'Write')""").fetchall()
+        self.assertGreater(len(operations), 100)
+
+        def amounts(begin, end):
+            sums = collections.Counter()
+            for time, name, amount in operations:
+                if begin <= time < end:
+                    sums[name] += amount
+            return sums
+
+        self.compare(page_of_folder(folder), folder, "Bytes read and written by process", amounts, size)
+
 
 class Collections(Section):
     """Garbage collections are those of `gc_collections`."""

@@ -382,6 +382,10 @@ class Llvm(unittest.TestCase):
         for name, samples, *_ in table:
             module, name = name.split("!", 1)
             self.assertEqual(pages.count(samples.split(" ")[0]), own[f"{module}!{plain(name)}"])
+        # All samples execute where their stacks begin.
+        executed = [row for row in page.tables["Samples by function that executed"][1:] if row[0].split("!")[0] in BINARIES]
+        whole = [row[:2] for row in executed if not row[0].endswith("…")]
+        self.assertEqual(whole, [[name, samples.split(" ")[0]] for name, samples, *_ in table][: len(whole)])
 
     def by_depth(self):
         """Names of the functions that the code of the frames of each stack lies in, without those that are inlined."""
