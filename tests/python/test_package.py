@@ -37,7 +37,7 @@ from etl2parquet import _native  # noqa: E402
 
 PACKAGE = os.path.join(support.REPOSITORY, "python", "etl2parquet")
 # Pages with code, and how many blocks of it.
-PAGES = {"duckdb.md": 1, "python.md": 4, "spark.md": 2, "steps.md": 3}
+PAGES = {"duckdb.md": 1, "python.md": 4, "spark.md": 2, "steps.md": 3, "tables.md": 2}
 # What blocks import that need not be installed here.
 OTHERS = ("dask", "ray")
 WRITE = os.environ.get("ETL2PARQUET_PACKAGE") == "write"
@@ -101,10 +101,9 @@ class Types(unittest.TestCase):
         os.chdir(support.REPOSITORY)
         try:
             examples = 0
-            for name in sorted(os.listdir(os.path.join(PACKAGE))):
-                if not name.endswith(".py"):
-                    continue
-                module = importlib.import_module("etl2parquet" if name == "__init__.py" else f"etl2parquet.{name[:-3]}")
+            for name in sorted(glob.glob("**/*.py", root_dir=PACKAGE, recursive=True)):
+                parts = ["etl2parquet", *name.removesuffix(".py").split(os.sep)]
+                module = importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
                 done = doctest.testmod(module, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
                 self.assertEqual(done.failed, 0, name)
                 examples += done.attempted

@@ -480,7 +480,7 @@ class AllKinds(unittest.TestCase):
             compact("-o", own, "--forget", "a")
             kind = type(tables.tables())
             # The step of a commit behind which the files of the table are known.
-            step = "_set_columns" if tables.name == "ducklake" else "opened"
+            step = "_add_columns" if tables.name == "ducklake" else "opened"
             real, interfered = getattr(kind, step), []
 
             def opened(self, about):

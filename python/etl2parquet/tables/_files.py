@@ -19,7 +19,7 @@ def table_name(key: str) -> str:
     """The name of a table, for folders and catalogues: that of the dataset, but for characters that an address gives a meaning.
 
     >>> table_name("events/Kernel-DiskIo"), table_name("events/My Shop#2")
-    ('Kernel-DiskIo', 'My_Shop_2_3a3ee1ad')
+    ('Kernel-DiskIo', 'My_Shop_2_eba7db72')
     """
     name = key.partition("/")[2]
     safe = re.sub(r"[^A-Za-z0-9._~-]", "_", name)

@@ -22,6 +22,9 @@ TRACES = "sidecar/traces"
 #: The layout of lakes that is read here.
 FORMAT_VERSION = 1
 
+#: What a user does about a lake that is not as it was written.
+HINT = "etl2parquet verify names all damage of the lake"
+
 #: What stands before and behind the hash of a manifest of its own text.
 SEAL, SEAL_END = b',\n    "manifest_sha256": "', b'"\n  }\n}\n'
 
@@ -63,12 +66,14 @@ def read(lake: Path) -> Lake:
         with open(path, "rb") as file:
             text = file.read()
     except OSError as error:
-        raise OutputError(f"cannot read the manifest of the lake: {error.strerror}", hint="etl2parquet compact makes a lake", file=path) from error
+        message = f"cannot read the manifest of the lake: {error.strerror}"
+        raise OutputError(message, hint="etl2parquet compact makes a lake", file=path) from error
     try:
         found = json.loads(text)
         version = found["format_version"]
         if version != FORMAT_VERSION:
-            raise OutputError(f"expected the lake format {FORMAT_VERSION}, found {version}", hint="another version of etl2parquet wrote it", file=path)
+            message = f"expected the lake format {FORMAT_VERSION}, found {version}"
+            raise OutputError(message, hint="another version of etl2parquet wrote it", file=path)
         _check_seal(text, path)
         traces = {one["trace"]: LakeTrace(one["trace"], one["manifest_sha256"], one["day"]) for one in found["traces"]}
         tables: dict[str, list[LakeFile]] = {}
@@ -84,7 +89,8 @@ def read(lake: Path) -> Lake:
 def _check_seal(text: bytes, path: str) -> None:
     head, _, tail = text.rpartition(SEAL)
     if not tail.endswith(SEAL_END) or hashlib.sha256(head).hexdigest().encode() != tail[: -len(SEAL_END)]:
-        raise OutputError("the manifest of the lake was changed: its hash is another one", hint="restore it, or compact the traces into another folder", file=path)
+        hint = "restore it, or compact the traces into another folder"
+        raise OutputError("the manifest of the lake was changed: its hash is another one", hint=hint, file=path)
 
 
 def _key_of(file: str, manifest: str) -> str:
@@ -122,9 +128,10 @@ def schema_of(key: str, files: Iterable[LakeFile]) -> pyarrow.Schema:
         except FileNotFoundError as error:
             raise changed(file.path) from error
         except (OSError, pyarrow.ArrowInvalid) as error:
-            raise InputError(f"cannot read the footer: {error}", hint="etl2parquet verify names all damage of the lake", file=file.path) from error
+            raise InputError(f"cannot read the footer: {error}", hint=HINT, file=file.path) from error
         if footer.num_rows != file.rows or os.path.getsize(file.path) != file.bytes:
-            raise InputError(f"expected {file.rows} rows in {file.bytes} bytes, as lake.json says", hint="etl2parquet verify names all damage of the lake", file=file.path)
+            message = f"expected {file.rows} rows in {file.bytes} bytes, as lake.json says, found {footer.num_rows} in {os.path.getsize(file.path)}"
+            raise InputError(message, hint=HINT, file=file.path)
         _check_trace(footer, file)
         together = _schema.united(together, _schema.portable(footer.schema.to_arrow_schema(), key), key)
     return together
@@ -138,7 +145,7 @@ def _check_trace(footer: pyarrow.parquet.FileMetaData, file: LakeFile) -> None:
         group = footer.row_group(number)
         statistics = group.column(place).statistics
         if group.num_rows and (statistics is None or not statistics.has_null_count or statistics.null_count != 0):
-            raise InputError("expected a footer that says that no row lacks its trace", hint="etl2parquet verify names all damage of the lake", file=file.path)
+            raise InputError("expected a footer that says that no row lacks its trace", hint=HINT, file=file.path)
 
 
 def changed(path: str) -> OutputError:

@@ -70,7 +70,8 @@ class _DuckLakeTables:
         return f"{function}({', '.join(map(literal, (self.catalog, name, *values)))}, schema => {literal(part)}"
 
     def tables(self) -> list[str]:
-        found = self.rows("SELECT schema_name || '/' || table_name FROM duckdb_tables() WHERE database_name = ? AND schema_name IN ('events', 'sidecar')", self.catalog)
+        of_catalog = "FROM duckdb_tables() WHERE database_name = ? AND schema_name IN ('events', 'sidecar')"
+        found = self.rows(f"SELECT schema_name || '/' || table_name {of_catalog}", self.catalog)
         return sorted(str(table) for (table,) in found)
 
     def schema(self, table: str) -> pyarrow.Schema:
@@ -78,7 +79,8 @@ class _DuckLakeTables:
 
         if table not in self.tables():
             return pyarrow.schema([])
-        return _schema.portable(self.connection.execute(f"FROM {self.quoted(table)} LIMIT 0").to_arrow_table().schema, table)
+        found: pyarrow.Table = self.connection.execute(f"FROM {self.quoted(table)} LIMIT 0").to_arrow_table()  # type: ignore[assignment, unused-ignore]
+        return _schema.portable(found.schema, table)
 
     def paths(self, table: str) -> dict[str, str]:
         """The paths of files, by the names that they have in the lake."""
@@ -94,7 +96,8 @@ class _DuckLakeTables:
         found = self.rows(f"SELECT value FROM ducklake_options({literal(self.catalog)}) WHERE option_name = 'data_path'")
         path = str(found[0][0]) if found else ""
         if not path or "://" in path:
-            raise UsageError(f"the files of the DuckLake {self.catalog} lie in {path or 'an unknown place'}", hint="attach it with a folder of this machine as DATA_PATH")
+            message = f"the files of the DuckLake {self.catalog} lie in {path or 'an unknown place'}"
+            raise UsageError(message, hint="attach it with a folder of this machine as DATA_PATH")
         return os.path.join(os.path.abspath(path), table.partition("/")[0], _files.table_name(table))
 
     def place(self, table: str, file: LakeFile) -> None:
@@ -102,10 +105,12 @@ class _DuckLakeTables:
 
     def commit(self, change: Change) -> None:
         table = self.quoted(change.table)
+        if change.table not in self.tables():
+            self._create(change)
         with self._transaction(change.table):
             has = self.paths(change.table)
             change.check(has)
-            self._set_columns(change)
+            self._add_columns(change)
             # Files of two runs do not exclude each other, but two changes of a comment do.
             self.rows(f"COMMENT ON TABLE {table} IS {literal(self.run)}")
             for name in sorted(change.removed):
@@ -115,18 +120,22 @@ class _DuckLakeTables:
                 path = os.path.join(self.folder(change.table), f"{self.run}_{file.name}")
                 self.rows(f"CALL {self.call('ducklake_add_data_files', change.table, path)}, allow_missing => true)")
 
-    def _set_columns(self, change: Change) -> None:
-        before, table = self.schema(change.table), self.quoted(change.table)
-        if not len(before):
-            columns = ", ".join(f"{quoted(field.name)} {_sql_type(field.type)}{'' if field.nullable else ' NOT NULL'}" for field in change.schema)
-            self.rows(f"CREATE SCHEMA IF NOT EXISTS {quoted(self.catalog)}.{quoted(change.table.partition('/')[0])}")
-            self.rows(f"CREATE TABLE {table} ({columns})")
-            return
+    def _create(self, change: Change) -> None:
+        part, _, name = change.table.partition("/")
+        columns = ", ".join(f"{quoted(field.name)} {_sql_type(field.type)}{'' if field.nullable else ' NOT NULL'}" for field in change.schema)
+        self.rows(f"CREATE SCHEMA IF NOT EXISTS {quoted(self.catalog)}.{quoted(part)}")
+        self.rows(f"CREATE TABLE IF NOT EXISTS {self.quoted(change.table)} ({columns})")
+        # Else a file of few rows that is deleted stays, with its rows marked in the catalogue.
+        of_table = f"table_name => {literal(name)}, schema => {literal(part)}"
+        self.rows(f"CALL ducklake_set_option({literal(self.catalog)}, 'data_inlining_row_limit', 0, {of_table})")
+
+    def _add_columns(self, change: Change) -> None:
+        before = self.schema(change.table)
         for field in _schema.added(before, change.schema):
             if field.name in before.names:
                 message = f"column {field.name} of {change.table} has new members, which DuckLake cannot add: {field.type}"
                 raise UsageError(message, code="table_type", hint="make the tables anew")
-            self.rows(f"ALTER TABLE {table} ADD COLUMN {quoted(field.name)} {_sql_type(field.type)}")
+            self.rows(f"ALTER TABLE {self.quoted(change.table)} ADD COLUMN {quoted(field.name)} {_sql_type(field.type)}")
 
     @contextmanager
     def _transaction(self, table: str) -> Iterator[None]:
