@@ -25,7 +25,7 @@ from engines import literal, quoted
 support.package()
 
 import etl2parquet  # noqa: E402: it is importable from here on
-from etl2parquet.tables import _files, _schema, _sync, _views, delta, ducklake, iceberg  # noqa: E402
+from etl2parquet.tables import _files, _lake, _schema, _sync, _views, delta, ducklake, iceberg  # noqa: E402
 
 TRACES = "sidecar/traces"
 # Few tables of events, so that a test takes seconds; one that describes itself, and one with structures in lists.
@@ -429,14 +429,54 @@ class AllKinds(unittest.TestCase):
             _schema.united(one, other, "events/Shop")
 
     def test_members_of_structures_are_added(self):
-        def of(*names):
-            return pyarrow.struct([pyarrow.field(name, pyarrow.int64()) for name in names])
-
-        one = pyarrow.schema([pyarrow.field("s", of("a", "b")), pyarrow.field("l", pyarrow.list_(of("a")))])
-        other = pyarrow.schema([pyarrow.field("s", of("c", "a")), pyarrow.field("l", pyarrow.list_(of("z", "a")))])
-        together = _schema.united(one, other, "events/X")
+        folder, table = support.temporary_folder("members"), "events/X"
+        members = [{"a": 1, "b": 2}, {"c": 3, "a": 4}]
+        files = []
+        for number, one in enumerate(members):
+            path = os.path.join(folder, f"{number}.parquet")
+            struct = pyarrow.struct([pyarrow.field(name, pyarrow.int64()) for name in one])
+            columns = pyarrow.schema([pyarrow.field("trace", pyarrow.string(), False), ("s", struct), ("l", pyarrow.list_(struct))])
+            pyarrow.parquet.write_table(pyarrow.Table.from_pylist([{"trace": f"t{number}", "s": one, "l": [one]}], columns), path)
+            files.append(_lake.LakeFile(path, f"{number}.parquet", 1, os.path.getsize(path), f"t{number}", f"t{number}"))
+        schemas = [_lake.schema_of(table, [file]) for file in files]
+        together = _schema.united(*schemas, table)
         self.assertEqual([field.name for field in together.field("s").type], ["a", "b", "c"])
-        self.assertEqual([field.name for field in together.field("l").type.value_type], ["a", "z"])
+        self.assertEqual([field.name for field in together.field("l").type.value_type], ["a", "b", "c"])
+
+        def check(tables):
+            kind = tables.tables()
+            for number, (file, schema) in enumerate(zip(files, (schemas[0], together))):
+                before = frozenset(one.name for one in files[:number])
+                change = _sync.Change(table, schema, (file,), frozenset(), before, ("s", "l") if number else ())
+                kind.place(table, file)
+                if number and tables.name == "ducklake":
+                    with self.assertRaisesRegex(etl2parquet.UsageError, "column s of events/X has new members, which DuckLake cannot add"):
+                        _sync._commit(kind, change)
+                    return
+                _sync._commit(kind, change)
+            rows = tables.polars(table).collect().sort("trace").to_dicts()
+            expected = [dict.fromkeys("abc") | one for one in members]
+            self.assertEqual([row["s"] for row in rows], expected)
+            self.assertEqual([row["l"] for row in rows], [[one] for one in expected])
+
+        self.each(check)
+
+    def test_scripts_of_views_name_tables_as_engines_do(self):
+        lake = support.temporary_folder("lake")
+        made(lake, "a", "--provider", "Kernel-DiskIo")
+        of_delta, of_iceberg = Delta(), Iceberg()
+        of_delta.sync(lake), of_iceberg.sync(lake)
+        cases = [
+            (delta.views(of_delta.folder, engine="spark"), f"delta.`{of_delta.folder}/events/Kernel-DiskIo`", f"delta.`{of_delta.folder}/sidecar/traces`"),
+            (iceberg.views(of_iceberg.catalog, engine="spark"), "`lab`.`etl_events`.`Kernel-DiskIo`", "`lab`.`etl_sidecar`.`traces`"),
+        ]
+        for script, table, traces in cases:
+            lines = script.splitlines()
+            self.assertEqual(lines[0], f"CREATE OR REPLACE TEMPORARY VIEW `traces` AS SELECT * FROM {traces};")
+            self.assertEqual(lines[1], f"CREATE OR REPLACE TEMPORARY VIEW `Kernel-DiskIo` AS SELECT * FROM {table} WHERE trace IN (SELECT trace FROM {traces});")
+            self.assertEqual(len(lines), len(lake_files(lake)) + 1)
+        attached = iceberg.views(of_iceberg.catalog, name="rest").splitlines()
+        self.assertEqual(attached[1], 'CREATE OR REPLACE VIEW "Kernel-DiskIo" AS SELECT * FROM "rest"."etl_events"."Kernel-DiskIo" WHERE trace IN (SELECT trace FROM "rest"."etl_sidecar"."traces");')
 
     def test_rows_without_a_trace_and_files_that_are_not_as_published_are_refused(self):
         lake = support.temporary_folder("lake")

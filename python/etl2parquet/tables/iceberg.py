@@ -22,7 +22,7 @@ import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlparse
+from urllib.parse import urlparse
 
 from .._arguments import Path
 from . import _files, _lake, _schema, _sync, _views
@@ -59,17 +59,18 @@ def sync(catalog: Catalog, lake: Path, *, prefix: str = "etl_", keep: datetime.t
     return _sync.sync(lake, _IcebergTables(catalog, prefix), keep)
 
 
-def views(catalog: Catalog, *, prefix: str = "etl_", engine: Engine = "duckdb") -> str:
+def views(catalog: Catalog, *, prefix: str = "etl_", engine: Engine = "duckdb", name: str | None = None) -> str:
     """The script of views over the tables: of each the rows of the traces that the table ``traces`` has.
 
-    Those for DuckDB, with its extension ``iceberg``, read the tables as they are now, whatever changes later; those for Spark read them in
-    a catalogue that is called there as ``catalog.name`` says.
+    ``name`` is what the catalogue is called where the script runs; Spark's is ``catalog.name`` without it. DuckDB, with its extension
+    ``iceberg``, attaches only catalogues of some kinds: without ``name`` its views read the tables as they are now, whatever changes later.
     """
     tables = _IcebergTables(catalog, prefix)
+    known = name or (catalog.name if engine == "spark" else None)
 
     def source(table: str) -> str:
-        if engine == "spark":
-            return ".".join(_views.quoted(part, engine) for part in (catalog.name, *tables.identifier(table)))
+        if known is not None:
+            return ".".join(_views.quoted(part, engine) for part in (known, *tables.identifier(table)))
         return f"iceberg_scan({_views.literal(catalog.load_table(tables.identifier(table)).metadata_location)})"
 
     return _views.script(tables.tables(), source, engine)
@@ -185,7 +186,8 @@ def _local(address: str) -> str | None:
     """The path of what lies on this machine."""
     parts = urlparse(address)
     if parts.scheme == "file":
-        return unquote(parts.path)
+        # As pyiceberg reads it: nothing is unquoted.
+        return parts.path[1:] if os.path.isabs(parts.path[1:]) else parts.path
     return address if parts.scheme == "" or os.path.isabs(address) else None
 
 
