@@ -204,7 +204,7 @@ const CONTRACT: [(&str, &str); 9] = [
          event_property event_name declared_name task_name opcode_name keyword_names metadata decode_source \
          schema_origin candidates chosen_because rows ok_rows payload_bytes first_time_ns last_time_ns fix_hint message_template",
     ),
-    ("fields", "shape position field in_type out_type column column_type renamed_because unit description"),
+    ("fields", "shape position field in_type out_type column column_type renamed_because unit description map_kind"),
     ("answers", "question answerable events event_names needed"),
     (
         "buffers",
@@ -441,7 +441,7 @@ fn shapes_and_fields() {
     assert_eq!(table.show(other, "keyword_names rows decode_source"), "-|0|none");
     let fields = Table::read(folder.path(), "fields");
     let row = fields.rows[4].join("|");
-    assert_eq!(row, format!("{event}|4|Trace|Int32|-|Trace__field|Int64|common_column|-|-"));
+    assert_eq!(row, format!("{event}|4|Trace|Int32|-|Trace__field|Int64|common_column|-|-|-"));
     assert_eq!(fields.rows.len(), 5);
 }
 

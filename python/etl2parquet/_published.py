@@ -271,6 +271,7 @@ def compact(
     return Compacted(**{**found, **lists, "mismatches": tuple(mismatches)})
 
 
-def views(traces: Path, *, spark: bool = False, single_events: bool = False) -> str:
-    """The script of views over converted traces, for DuckDB or for Spark; ``single_events`` adds a view for each event."""
-    return _native.views(traces, spark, single_events, None)
+def views(traces: Path, *, spark: bool = False, single_events: bool = False, event_messages: bool = False) -> str:
+    """The script of views over converted traces, for DuckDB or for Spark; ``single_events`` adds a view for each event,
+    ``event_messages`` the view of that name, of what events say in words."""
+    return _native.views(traces, spark, single_events, event_messages, None)

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 Source = Union[Trace, Path]
 
 
-def connect(source: Source, *, single_events: bool = False, **options: Unpack[ConvertOptions]) -> duckdb.DuckDBPyConnection:
-    """A connection of DuckDB with all views over a trace, or over the traces of a folder; ``single_events`` adds a view for each event.
+def connect(
+    source: Source, *, single_events: bool = False, event_messages: bool = False, **options: Unpack[ConvertOptions]
+) -> duckdb.DuckDBPyConnection:
+    """A connection of DuckDB with all views over a trace, or over the traces of a folder; ``single_events`` adds a view for each event,
+    ``event_messages`` the view of that name, of what events say in words.
 
     What is not converted is converted into a temporary folder, with ``options`` as :func:`convert` takes them; the folder goes with
     the connection. Views are described in docs/views.md.
@@ -35,7 +38,7 @@ def connect(source: Source, *, single_events: bool = False, **options: Unpack[Co
     >>> connection.sql("SELECT count(*) FROM all_events").fetchall()
     [(1219,)]
     """
-    return _connected(source, None, single_events, options)
+    return _connected(source, None, (single_events, event_messages), options)
 
 
 def sql(source: Source, query: str, **options: Unpack[ConvertOptions]) -> duckdb.DuckDBPyRelation:
@@ -45,7 +48,7 @@ def sql(source: Source, query: str, **options: Unpack[ConvertOptions]) -> duckdb
     >>> etl2parquet.sql("examples/example.etl", "SELECT provider, count(*) FROM all_events GROUP BY ALL ORDER BY 2 DESC LIMIT 2").fetchall()
     [('Kernel-Thread', 484), ('Kernel-PerfInfo', 221)]
     """
-    connection = _connected(source, query, False, options)
+    connection = _connected(source, query, (False, False), options)
     relation = connection.sql(query)
     # What the relation reads lies there for as long as it does.
     weakref.finalize(relation, lambda kept: None, connection)
@@ -115,14 +118,14 @@ def export(
     return warnings
 
 
-def _connected(source: Source, query: str | None, single_events: bool, options: ConvertOptions) -> duckdb.DuckDBPyConnection:
+def _connected(source: Source, query: str | None, more: tuple[bool, bool], options: ConvertOptions) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     connection = duckdb.connect()
     traces, folder = _converted(source, options)
     if folder is not None:
         weakref.finalize(connection, folder.cleanup)
-    connection.execute(_native.views(traces, False, single_events, query))
+    connection.execute(_native.views(traces, False, *more, query))
     return connection
 
 

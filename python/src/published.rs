@@ -11,7 +11,7 @@ use batch::keywords::{self, Arguments};
 use columnar::output::whole_file::WholeFile;
 use compaction::{By as LakeBy, Request as LakeRequest};
 use conversion::convert::JobProgress as _;
-use conversion::views::{Dialect, Extent};
+use conversion::views::{Dialect, Extent, messages_are_asked};
 use export::{Fields, Format, Of, Packets, Request};
 use published::describe::{LIMIT_BYTES, within};
 use published::report::comparison::{By, TraceAmounts, amounts_of, compared};
@@ -52,20 +52,23 @@ pub(crate) fn symbols(
     })
 }
 
-/// The views over traces: for DuckDB or for Spark; all, or those that a question needs.
+/// The views over traces: for DuckDB or for Spark; all, or those that a question needs. `event_messages`: with the view of that name,
+/// which a question that names it has by itself.
 #[pyfunction]
 pub(crate) fn views(
     py: Python<'_>,
     traces: PathBuf,
     spark: bool,
     single_events: bool,
+    event_messages: bool,
     question: Option<String>,
 ) -> PyResult<String> {
     wait(py, None, |_| {
         let dialect = if spark { Dialect::Spark } else { Dialect::DuckDb };
         let extent = if single_events || question.is_some() { Extent::Whole } else { Extent::WithoutEvents };
+        let with_messages = event_messages || question.as_deref().is_some_and(messages_are_asked);
         // Not on the threads that all share: a process that is forked has none of them.
-        let statements = pool(default_threads())?.install(|| statements(&traces, dialect, extent))?;
+        let statements = pool(default_threads())?.install(|| statements(&traces, dialect, extent, with_messages))?;
         Ok(match question {
             Some(question) => statements.text_for(&question),
             None => statements.text(),

@@ -397,6 +397,9 @@ pub(super) struct ViewsArgs {
     /// Those of single events, too: a view for each event of each dataset, most of what is there to print and to load
     #[arg(long)]
     pub single_events: bool,
+    /// That of what events say in words, too: the view event_messages, which is also printed where it is named
+    #[arg(long)]
+    pub event_messages: bool,
     /// File that gets the script, or - for standard output, which gets it unless it is a terminal
     #[arg(short = 'o', long, value_name = "FILE")]
     pub script: Option<PathBuf>,
@@ -554,7 +557,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 336);
+        assert_eq!(options, 337);
     }
 
     /// Each option of each command with its words and default: its name is also the key of `--config`, and with

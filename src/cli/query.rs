@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use base::error::{Error, ErrorKind, Result};
 use batch::status;
-use conversion::views::{Dialect, Extent};
+use conversion::views::{Dialect, Extent, messages_are_asked};
 use published::{PublishedLake, statements};
 
 use super::args::QueryArgs;
@@ -111,7 +111,8 @@ fn ask(
     question: &str,
     run: &Run,
 ) -> Result<ExitStatus> {
-    let text = statements(traces, Dialect::DuckDb, Extent::Whole)?.text_for(question);
+    let with_messages = messages_are_asked(question);
+    let text = statements(traces, Dialect::DuckDb, Extent::Whole, with_messages)?.text_for(question);
     let script = staging.path().join("views.sql");
     console::to_file_within(&script, &text, &run.interrupt.cleanup())?;
     let format = [(args.csv, "-csv"), (args.json, "-json")];

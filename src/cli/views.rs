@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use base::error::{Error, ErrorKind, Result};
 use base::suggest::nearest;
 use batch::status;
-use conversion::views::{Dialect, Extent, Statements};
+use conversion::views::{Dialect, Extent, Statements, messages_are_asked};
 use published::statements;
 
 use super::args::ViewsArgs;
@@ -21,7 +21,8 @@ pub(super) fn run(args: &ViewsArgs) -> Result<u8> {
     // What is asked for by name is found among all.
     let is_whole = args.single_events || !args.views.is_empty();
     let extent = if is_whole { Extent::Whole } else { Extent::WithoutEvents };
-    let statements = statements(&args.traces, dialect, extent)?;
+    let with_messages = args.event_messages || args.views.iter().any(|view| messages_are_asked(view));
+    let statements = statements(&args.traces, dialect, extent, with_messages)?;
     let text = text(&statements, &args.views)?;
     match &args.script {
         Some(path) => console::to_file(path, &text)?,

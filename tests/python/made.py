@@ -10,7 +10,10 @@ import pyarrow.parquet
 
 def column_type(value):
     """The type of a payload column with such values."""
-    kinds = {int: pyarrow.int64(), str: pyarrow.string(), bytes: pyarrow.binary(), list: pyarrow.list_(pyarrow.int64())}
+    kinds = {
+        int: pyarrow.int64(), str: pyarrow.string(), bytes: pyarrow.binary(), list: pyarrow.list_(pyarrow.int64()),
+        bool: pyarrow.bool_(), float: pyarrow.float64(),
+    }  # fmt: skip
     return kinds[type(value)]
 
 

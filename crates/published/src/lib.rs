@@ -20,6 +20,7 @@ mod known_parts;
 mod lake;
 pub mod lake_manifest;
 mod lake_part;
+mod messages;
 pub mod off_cpu;
 mod parquet_bytes;
 mod published_lake;

@@ -14,6 +14,7 @@ use super::assign::{self, Assigned, Assignment};
 use super::column_names::{ColumnKey, ColumnNames};
 use super::fields::RenameReason;
 use super::interpret::{self, MAX_NESTING};
+use super::label;
 use super::units;
 
 /// One payload column.
@@ -142,6 +143,8 @@ pub struct FieldColumn {
     pub unit: Option<&'static str>,
     /// What the field is.
     pub description: Option<&'static str>,
+    /// What of the field's values has names, where it has a map of such.
+    pub map_kind: Option<&'static str>,
 }
 
 /// The columns of a table of events that describe themselves, and no others.
@@ -365,6 +368,7 @@ impl FieldColumns<'_> {
             renamed_because: None,
             unit,
             description,
+            map_kind: field.map.as_deref().map(label::kind),
         };
         self.position = self.position.saturating_add(1);
         if columns.is_empty() {

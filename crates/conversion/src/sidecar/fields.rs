@@ -29,6 +29,8 @@ sidecar_row! {
         unit: Option<Cow<'static, str>>,
         /// What the field is, where that is known.
         description: Option<Cow<'static, str>>,
+        /// What of its values has names: `values`, `bits`, or `unclear bits`; since format 5.
+        map_kind: Option<Cow<'static, str>> => since 5,
     }
     weight: |row| {
         row.field.len() + [&row.out_type, &row.column, &row.column_type].into_iter().flatten().map(String::len).sum::<usize>()
@@ -50,6 +52,7 @@ pub(super) fn rows(plan: &PlanResult) -> impl Iterator<Item = FieldRow> {
             renamed_because: field.renamed_because.map(RenameReason::as_str).map(Cow::Borrowed),
             unit: field.unit.map(Cow::Borrowed),
             description: field.description.map(Cow::Borrowed),
+            map_kind: field.map_kind.map(Cow::Borrowed),
         })
     })
 }

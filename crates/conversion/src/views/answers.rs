@@ -33,6 +33,9 @@ macro_rules! answers {
     };
 }
 
+/// The view of what events say in words, which a script has where somebody asks for it.
+pub(super) const MESSAGES: &str = "event_messages";
+
 /// Names and selects of those that every script has.
 const TEMPLATES: &[(&str, &str)] = answers![
     "processes",

@@ -208,6 +208,43 @@ impl Dialect {
         }
     }
 
+    /// A number with six decimals, as C prints it. Java rounds the shortest decimal number, and not the value, where that lies in the
+    /// middle of two, and fills large ones with zeros: there it is NULL.
+    pub(super) fn decimals(self, number: &str) -> String {
+        match self {
+            Dialect::DuckDb => format!("printf('%.6f', {number})"),
+            Dialect::Spark => format!(
+                "CASE WHEN abs({number}) < 1E15 AND NOT (format_string('%.7f', {number}) LIKE '%5' AND \
+                 CAST(format_string('%.7f', {number}) AS DOUBLE) = {number}) THEN format_string('%.6f', {number}) END"
+            ),
+        }
+    }
+
+    /// Ticks of FILETIME as a time of RFC 3339 in UTC; NULL beyond the year 9999.
+    pub(super) fn filetime(self, ticks: &str) -> String {
+        let seconds = match self {
+            Dialect::DuckDb => {
+                format!("strftime(make_timestamp({ticks} // 10 - 11644473600000000), '%Y-%m-%dT%H:%M:%S.')")
+            }
+            Dialect::Spark => format!(
+                "replace(CAST(TIMESTAMP_NTZ '1601-01-01 00:00:00' + make_dt_interval(0, 0, 0, {ticks} DIV 10000000) AS STRING), \
+                 ' ', 'T') || '.'"
+            ),
+        };
+        format!(
+            "CASE WHEN {ticks} BETWEEN 0 AND 2650467743999999999 THEN {seconds} || lpad(CAST({ticks} % 10000000 AS STRING), 7, '0') \
+             || '00Z' END"
+        )
+    }
+
+    /// The texts of a list with a comma and a blank between.
+    pub(super) fn joined(self, list: &str) -> String {
+        match self {
+            Dialect::DuckDb => format!("array_to_string({list}, ', ')"),
+            Dialect::Spark => format!("array_join({list}, ', ')"),
+        }
+    }
+
     /// What stands before a common table expression that each use computes by itself. Spark computes all of them so.
     pub(super) fn inline(self) -> &'static str {
         match self {

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_schema::{DataType, Field};
 
+use super::message::Messages;
+
 /// A table: a dataset, or `sidecar/<table>`.
 #[derive(Debug, Default)]
 pub struct LakeTable {
@@ -149,6 +151,8 @@ pub struct Lake {
     tables: BTreeMap<String, LakeTable>,
     /// By dataset and name, both in lower case: both as they are spelled first, and the columns.
     events: BTreeMap<(String, String), (String, String, BTreeSet<String>)>,
+    /// What events say in words, where somebody asks for it, by dataset in lower case.
+    messages: Option<BTreeMap<String, Messages>>,
     is_of_one_machine: bool,
 }
 
@@ -181,6 +185,16 @@ impl Lake {
     /// All events with names that can be shown, by dataset and name.
     pub fn events(&self) -> impl Iterator<Item = LakeEvent<'_>> {
         self.events.values().map(|(dataset, name, columns)| LakeEvent { dataset, name, columns })
+    }
+
+    /// What events say in words, by dataset, where somebody asks for it.
+    pub(super) fn messages(&self) -> Option<&BTreeMap<String, Messages>> {
+        self.messages.as_ref()
+    }
+
+    /// The same, to add to it. A script of tables that were asked for this has the view `event_messages`.
+    pub fn messages_mut(&mut self) -> &mut BTreeMap<String, Messages> {
+        self.messages.get_or_insert_default()
     }
 
     /// All tables, to add columns.

@@ -1,6 +1,6 @@
 //! What the views of tables are called.
 
-use super::answers::names;
+use super::answers::{MESSAGES, names};
 use super::lake::{Lake, LakeTable};
 
 /// The view without rows that those of missing events select from.
@@ -23,7 +23,7 @@ pub fn view_of(lake: &Lake, table: &LakeTable) -> String {
 
 /// Whether a name, in any case, is one of the views that all scripts have.
 fn is_kept(name: &str) -> bool {
-    let mut kept = names().chain(["all_events", "sidecar", MISSING]);
+    let mut kept = names().chain(["all_events", "sidecar", MISSING, MESSAGES]);
     kept.any(|kept| kept.eq_ignore_ascii_case(name))
 }
 

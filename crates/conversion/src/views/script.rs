@@ -9,6 +9,7 @@ use super::dialect::{Dialect, Traces};
 use super::emptiness::is_empty;
 use super::functions::functions;
 use super::lake::{Lake, LakeEvent, LakeTable};
+use super::messages;
 use super::naming::{MISSING, view_of};
 use super::source::{common, common_of_all, empty, missing, select};
 use super::statements::{Statement, Statements};
@@ -88,6 +89,7 @@ impl Script<'_> {
         }
         all.extend((!without_rows.is_empty()).then(|| Statement::of(MISSING, missing(dialect))));
         all.extend(answers);
+        all.extend(messages::statement(dialect, lake));
         all.extend((!is_short).then(|| Statement::of(COVERAGE.name, self.coverage())));
         all.extend((!last.is_empty()).then(|| Statement::kept(last)));
         Statements { dialect, all }

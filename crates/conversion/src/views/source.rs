@@ -103,7 +103,7 @@ pub(super) fn select(dialect: Dialect, lake: &Lake, source: &Source<'_>) -> Stri
 
 /// A column that all events have, as it is selected. What another option wrote in another type, such as GUIDs, stays as it is;
 /// what came with a later format version is NULL.
-fn common_item(dialect: Dialect, table: &LakeTable, name: &str, kind: &str) -> String {
+pub(super) fn common_item(dialect: Dialect, table: &LakeTable, name: &str, kind: &str) -> String {
     match value(dialect, table, name, kind).filter(|value| *value != dialect.name(name)) {
         Some(value) => format!("{value} AS {name}"),
         None if table.column(name).is_none() => format!("{} AS {name}", null(dialect, kind)),
@@ -184,12 +184,12 @@ pub(super) fn empty(dialect: Dialect, view: &str, columns: &[Column<'_>]) -> Str
 }
 
 /// A NULL of a type.
-fn null(dialect: Dialect, kind: &str) -> String {
+pub(super) fn null(dialect: Dialect, kind: &str) -> String {
     format!("CAST(NULL AS {})", dialect.kind(kind))
 }
 
 /// A stored column as a type that is asked for; `None` where it holds something else.
-fn read_as(dialect: Dialect, name: &str, stored: &str, wanted: &str) -> Option<String> {
+pub(super) fn read_as(dialect: Dialect, name: &str, stored: &str, wanted: &str) -> Option<String> {
     let stored = stored.trim_end_matches(" NOT NULL");
     match wanted {
         "BIGINT" if stored == "UINT_64" => Some(signed(name)),
