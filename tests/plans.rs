@@ -134,10 +134,10 @@ fn another_plan_is_refused() {
     let version = env!("CARGO_PKG_VERSION");
     let own = format!("\"tool_version\":\"{version}\"");
     assert!(text.contains(&own));
-    let foreign = format!("expected a plan of version {version} (format 4), found one of version 9.9.9 (format 4)");
+    let foreign = format!("expected a plan of version {version} (format 5), found one of version 9.9.9 (format 5)");
     refused(&text.replace(&own, "\"tool_version\":\"9.9.9\""), &foreign);
-    refused(r#"{"tool_version":"9.9.9","format_version":4,"hash":"","something":"else"}"#, &foreign);
-    refused(&text.replace("\"format_version\":4", "\"format_version\":5"), "(format 5)");
+    refused(r#"{"tool_version":"9.9.9","format_version":5,"hash":"","something":"else"}"#, &foreign);
+    refused(&text.replace("\"format_version\":5", "\"format_version\":6"), "(format 6)");
     refused(&text.replacen("\"slice_bytes\":", "\"slice_bytes\":1", 1), "it was changed");
     refused(&text.replace(&hash(&plan), &"0".repeat(64)), "it was changed");
     let time = format!("\"modified\":[{}]", plan.inputs[0].identity.modified.unwrap());

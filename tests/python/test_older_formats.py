@@ -23,7 +23,7 @@ OLDER = os.path.join(support.REPOSITORY, "tests", "older", "format-3.tar.xz")
 INPUT = os.path.join(support.REPOSITORY, "tests", "older", "format-3.etl.xz")
 # What `run.modified` of the dataset records, 2026-11-01.
 MODIFIED_S = 1793491200
-CURRENT = 4
+CURRENT = 5
 
 
 def rewrite(folder, change):
@@ -104,7 +104,7 @@ class OlderFormats(unittest.TestCase):
         rewrite(self.trace, lambda record: record.update(format_version=2))
         for command in (["views", self.out], ["report", self.trace, "-o", self.page], ["inspect", self.trace]):
             said = self.ask(*command, code=6).stderr
-            self.assertIn("expected format_version 3 to 4, found 2", said)
+            self.assertIn("expected format_version 3 to 5, found 2", said)
         self.assertIn("found 2 (convert the trace again)", self.ask("verify", self.out, code=7).stdout)
 
     def test_columns_that_came_later_are_null_in_both_engines(self):
@@ -124,7 +124,7 @@ class OlderFormats(unittest.TestCase):
     def test_a_column_that_its_format_has_must_be_there(self):
         self.convert("replace")
         drop_column(self.trace, "sessions", "end_time_ns")
-        reason = "expected the column end_time_ns, which sessions has since format 4, found none in a trace of format 4"
+        reason = "expected the column end_time_ns, which sessions has since format 4, found none in a trace of format 5"
         for command in (["views", self.out], ["report", self.trace, "-o", self.page], ["inspect", self.trace]):
             said = self.ask(*command, code=6).stderr
             self.assertIn(f"trace=example/sidecar/sessions.parquet: {reason}", said.replace("\n", " "))

@@ -21,7 +21,7 @@ pub const LAKE_PATH: &str = "lake.json";
 pub const MAX_MANIFEST: u64 = 1 << 30;
 
 /// The version of the output contract; readers of another one cannot rely on names and meanings.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 
 /// The oldest version that is read: what its files lack is NULL.
 pub const OLDEST_FORMAT_VERSION: u32 = 3;
