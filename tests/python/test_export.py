@@ -319,11 +319,13 @@ class Firefox(unittest.TestCase):
         document = json.loads(run("export", folder, "--format", "firefox", "-q", "--pid", "10,11").stdout)
         self.assertEqual(self.activities(document), sorted((*one, begin * intervals.MS, end * intervals.MS) for *one, begin, end in intervals.MADE))
 
-    def counters(self, document):
-        """The counters of processor time: by process, times from the begin of the profile, and microseconds in each."""
+    def counters(self, document, kind=("CPU", "processCPU")):
+        """The counters of a kind: by process, times from the begin of the profile, and what is counted in each, of processor time microseconds."""
         found = {}
         for counter in document["counters"]:
-            self.assertEqual((counter["category"], counter["name"]), ("CPU", "processCPU"))
+            self.assertIn((counter["category"], counter["name"]), [("CPU", "processCPU"), ("Memory", "gcHeap")])
+            if (counter["category"], counter["name"]) != kind:
+                continue
             self.assertEqual(document["threads"][counter["mainThreadIndex"]]["pid"], counter["pid"])
             samples = counter["samples"]
             times = [round(time * 1_000_000) for time in itertools.accumulate(samples["timeDeltas"])]
@@ -348,6 +350,25 @@ class Firefox(unittest.TestCase):
         query = "SELECT process_id, COUNT(*) * 1000 FROM cpu_samples WHERE process_id <> 0 GROUP BY 1"
         expected = dict(views(MANAGED, "cpu_samples").sql(query).fetchall())
         self.assertEqual({process: round(sum(count for _, count in samples)) for process, samples in found.items()}, expected)
+
+
+    def test_memory_is_that_of_the_heaps_behind_each_collection(self):
+        heaps = f"read_parquet('{trace(MANAGED)}/events/Microsoft-Windows-DotNETRuntime/*.parquet')"
+        sizes = " + ".join(f"GenerationSize{number}" for number in range(4))
+        rows = duckdb.sql(f"""SELECT process_id, timestamp_ns, ClrInstanceID, {sizes} FROM {heaps}
+            WHERE event_name = 'GarbageCollection/GCHeapStats' ORDER BY seq""").fetchall()
+        self.assertGreater(len(rows), 10)
+        start, runtimes, expected = intervals.start_ns(trace(MANAGED)), {}, {}
+        for process, time, runtime, size in rows:
+            runtimes[process, runtime] = size
+            whole = sum(size for (other, _), size in runtimes.items() if other == process)
+            expected.setdefault(process, []).append((time - start, whole))
+        document = json.loads(exported(MANAGED, "firefox", "--pid", "1-4294967295"))
+        found = self.counters(document, ("Memory", "gcHeap"))
+        self.assertEqual(set(found), set(expected))
+        for process, samples in found.items():
+            so_far = itertools.accumulate(round(count) for _, count in samples)
+            self.assertEqual([(time, size) for (time, _), size in zip(samples, so_far)], expected[process])
 
 
 class Command(unittest.TestCase):

@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! chosen: which processes ──► write ──► threads, frames (libraries), markers (kinds) ◄── events
-//!                                    └──► processor (usage)
+//!                                    └──► processor (usage), heaps
 //! ```
 
 mod chosen;
 mod events;
 mod frames;
+mod heaps;
 mod kinds;
 mod markers;
 mod processor;

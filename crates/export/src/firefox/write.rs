@@ -10,6 +10,7 @@ use fxprof_processed_profile::{CpuDelta, MarkerTiming, Profile, ReferenceTimesta
 use super::chosen::Chosen;
 use super::events::Target;
 use super::frames::Frames;
+use super::heaps::draw_heaps;
 use super::kinds::Kind;
 use super::markers::Markers;
 use super::processor::draw_processor_time;
@@ -69,6 +70,7 @@ pub(crate) fn firefox(opened: &Opened<'_>, filter: &Filter, output: &mut Output<
     };
     target.read(&mut exported)?;
     draw_processor_time(opened, &chosen, &mut profile, &mut threads, each, &mut exported)?;
+    draw_heaps(opened, &chosen, &mut profile, &mut threads, &mut exported)?;
     stop_if_cancelled(opened.source.progress())?;
     serde_json::to_writer(output, &profile)
         .map_err(|cause| Error::new(ErrorKind::Output, "the export cannot be written").caused_by(cause))?;
