@@ -76,7 +76,10 @@ pub fn published(paths: &[PathBuf]) -> Result<Vec<PublishedTrace>> {
 pub fn published_in(store: &Arc<dyn Store>) -> Result<Vec<PublishedTrace>> {
     let location = store.location("");
     let name = location.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let failure = |cause| Error::new(ErrorKind::Input, "cannot list the folder").in_file(&location).caused_by(cause);
+    let failure = |cause| {
+        let error = Error::new(ErrorKind::Input, "cannot list the folder").in_file(&location).caused_by(cause);
+        error.with_hint("expected what etl2parquet convert wrote: a folder with traces, or a trace in it, trace=<name>")
+    };
     let is_of_trace = |name: &str, files: &dyn Store| name.starts_with("trace=") || files.has(MANIFEST_PATH);
     let mut entries = store.list("").map_err(failure)?;
     if is_of_trace(name, &**store) {
