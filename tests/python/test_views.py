@@ -470,7 +470,8 @@ class Corpus(unittest.TestCase):
                 whole, parts = (stack.enter_context(contextlib.closing(duckdb_with(folder))) for folder in folders)
                 self.assertLess(files[0], files[1], name)
                 self.assertEqual(sorted(views(whole)), sorted(views(parts)))
-                for view in views(whole):
+                # Views about frames are made of `frames` and of rows that other views have.
+                for view in set(views(whole)) - FRAMES | {"frames"}:
                     with self.subTest(trace=name, view=view):
                         # Rows as text, since not all types have an order.
                         query = f"SELECT CAST(v AS VARCHAR) AS line FROM {quoted(view)} v ORDER BY line"
@@ -589,7 +590,9 @@ class Corpus(unittest.TestCase):
                 of_frames = {"frames", "wait_functions", "wait_paths"} if name == SPARK_TRACES[0] else set()
                 for view in set(views(connection)) - FRAMES | of_frames:
                     expected = connection.execute(f"SELECT count(*) FROM {quoted(view)}").fetchone()[0]
-                    found = session.sql(f"SELECT count(*) FROM `{view}`").collect()[0][0]
+                    counted = session.sql(f"SELECT count(*) FROM `{view}`")
+                    # Names are bound by then; what has no rows is counted of one trace, since a job of Spark takes a second.
+                    found = counted.collect()[0][0] if expected or name == SPARK_TRACES[0] else 0
                     self.assertEqual(found, expected, view)
 
 
