@@ -6,8 +6,11 @@ use std::collections::{HashMap, HashSet};
 use base::error::Result;
 use conversion::read_columns;
 
+use crate::row_filter::RowFilter;
 use crate::source::Source;
 
+/// The dataset of the run-time.
+const DATASET: &str = "Microsoft-Windows-DotNETRuntime";
 /// Marks that are kept, to bring them into order.
 const MOST_MARKS: usize = 1 << 20;
 /// Run-times that are distinguished; marks of others are counted.
@@ -119,6 +122,35 @@ fn sum(sizes: [Option<u64>; 5]) -> u64 {
     sizes.into_iter().flatten().fold(0, u64::saturating_add)
 }
 
+/// The heap of a run-time of .NET behind a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GcHeap {
+    /// The machine.
+    pub machine: i64,
+    /// The process.
+    pub process: Option<i64>,
+    /// The number of the run-time in it.
+    pub runtime: Option<i64>,
+    /// When it was said, Unix nanoseconds.
+    pub time: i64,
+    /// Bytes of all generations, of large and of pinned objects.
+    pub bytes: u64,
+}
+
+/// Reads heaps behind collections, those that a filter passes, in the order of their events.
+///
+/// # Errors
+/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when a table cannot be read.
+pub fn gc_heaps(source: &Source<'_>, filter: Option<&RowFilter>, mut each: impl FnMut(GcHeap)) -> Result<()> {
+    source.events_passing::<MarkEvent<'_>>(DATASET, filter, |passes, row| {
+        if let Some((Kind::Heap { bytes, .. }, time)) = row.kind().filter(|_| passes).zip(row.time) {
+            let MarkEvent { process, runtime, input, .. } = row;
+            each(GcHeap { machine: source.machine(input), process, runtime, time, bytes });
+        }
+    })?;
+    Ok(())
+}
+
 /// Reads collections.
 ///
 /// # Errors
@@ -126,7 +158,7 @@ fn sum(sizes: [Option<u64>; 5]) -> u64 {
 pub fn gc_collections(source: &Source<'_>) -> Result<GcCollections> {
     let (mut marks, mut runtimes) = (Vec::new(), HashMap::<Runtime, usize>::new());
     let mut found = GcCollections::default();
-    source.events::<MarkEvent<'_>>("Microsoft-Windows-DotNETRuntime", |row| {
+    source.events::<MarkEvent<'_>>(DATASET, |row| {
         let Some(((kind, time), seq)) = row.kind().zip(row.time).zip(row.seq) else { return };
         let (key, next) = ((source.machine(row.input), row.process, row.runtime), runtimes.len());
         let is_full = marks.len() >= MOST_MARKS || next >= MOST_RUNTIMES && !runtimes.contains_key(&key);

@@ -22,6 +22,7 @@ pub mod lake_manifest;
 mod lake_part;
 mod messages;
 pub mod off_cpu;
+pub mod on_cpu;
 mod parquet_bytes;
 mod published_lake;
 pub mod report;

@@ -6,13 +6,12 @@ use base::error::Result;
 use conversion::read_columns;
 
 use crate::frames::{EventStack, StackCell};
+use crate::on_cpu::IDLE;
 use crate::row_filter::RowFilter;
 use crate::source::Source;
 
 /// Threads that are off a processor at a time and kept.
 const MOST_THREADS: usize = 1 << 20;
-/// The idle thread, which waits for nothing.
-const IDLE: i64 = 0;
 /// States in which a thread leaves a processor: it waits, or it could go on.
 const WAITING: i64 = 5;
 const READY: [i64; 2] = [1, 7];
@@ -83,6 +82,7 @@ pub fn off_cpu(
     source.events_passing::<Switch<'_>>("Kernel-Thread", filter, |passes, row| {
         let Some(time) = row.time.filter(|_| row.name == Some("Thread/CSwitch")) else { return };
         let machine = source.machine(row.input);
+        // The idle thread waits for nothing.
         let is_idle = |thread: &i64| *thread == IDLE;
         if let Some(thread) = row.old_thread.filter(|thread| !is_idle(thread)) {
             if away.len() < MOST_THREADS || away.contains_key(&(machine, thread)) {

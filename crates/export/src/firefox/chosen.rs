@@ -6,14 +6,12 @@ use base::error::Result;
 use conversion::plan::Filter;
 use conversion::read_columns;
 use conversion::sidecar::dimensions::ProcessRow;
+use published::on_cpu::IDLE;
 
 use crate::exported::Exported;
 use crate::opened::Opened;
 use crate::profile::amounts;
 use crate::request::Of;
-
-/// The idle process.
-const IDLE: i64 = 0;
 
 /// Processes that are shown.
 #[derive(Debug)]

@@ -1,21 +1,19 @@
 //! Who used the processors, by context switches. The definitions are those of the views `cpu_intervals` and `cpu_time`.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::error::Result;
-use conversion::read_columns;
 use conversion::sidecar::{InputFacts, StreamRow};
 
 use super::axis::Axis;
-use super::interrupts::{Interrupt, Interrupts, Processor};
+use super::interrupts::{Interrupt, Interrupts};
 use super::starts::Starts;
 use super::tally::{Counters, Most, Ranked, Tally};
 use super::zoom::{MOST_IN_SLICE, Slice, Zoom};
+use crate::on_cpu::{Doing, Interval, Processor, on_cpu};
 use crate::source::Source;
-use crate::who::{Name, Who, walked};
+use crate::who::{Name, Who};
 
-/// The process that runs where nothing else does; its thread has the same id.
-pub(super) const IDLE: i64 = 0;
 /// Time on processors.
 #[derive(Debug, Default)]
 pub(super) struct CpuUsage {
@@ -37,57 +35,6 @@ pub(super) struct CpuUsage {
     pub processors: usize,
 }
 
-/// Who ran on a processor since when.
-#[derive(Clone, Copy, Debug)]
-struct Running {
-    machine: i64,
-    thread: Option<i64>,
-    /// Its process, where the walk of the switch names it.
-    process: Option<i64>,
-    since: i64,
-    /// When another processor's switch named the thread for the first time since: none runs on two at once.
-    elsewhere: Option<i64>,
-}
-
-/// The threads that run, as far as switches say it.
-#[derive(Debug, Default)]
-struct Processors {
-    running: BTreeMap<Processor, Running>,
-    /// The processors that run a thread of an input: one, unless switches are missing.
-    places: HashMap<(Option<i64>, i64), Vec<Option<i64>>>,
-}
-
-impl Processors {
-    /// Brings a thread to a processor, and gives the one before.
-    fn switch(&mut self, (input, cpu): Processor, now: Running, taken: Option<i64>) -> Option<Running> {
-        let before = self.running.insert((input, cpu), now);
-        if let Some(places) = before.and_then(|before| self.places.get_mut(&(input, before.thread?))) {
-            places.retain(|place| *place != cpu);
-        }
-        for thread in [taken, now.thread].into_iter().flatten().filter(|thread| *thread != IDLE) {
-            for place in self.places.get(&(input, thread)).into_iter().flatten() {
-                let running = self.running.get_mut(&(input, *place)).filter(|running| running.since < now.since);
-                running.into_iter().for_each(|running| running.elsewhere = running.elsewhere.or(Some(now.since)));
-            }
-        }
-        if let Some(thread) = now.thread.filter(|thread| *thread != IDLE) {
-            self.places.entry((input, thread)).or_default().push(cpu);
-        }
-        before
-    }
-}
-
-/// What a processor did for a time, unless something interrupted it.
-#[derive(Clone, Copy, Debug)]
-enum Doing {
-    /// It ran a thread.
-    Thread(Running),
-    /// It ran the idle thread.
-    Idle,
-    /// Nobody knows.
-    Unknown,
-}
-
 /// Reads context switches; `None` where there are none.
 ///
 /// # Errors
@@ -101,44 +48,26 @@ pub(super) fn usage(
     starts: &mut Starts,
     most: Most,
 ) -> Result<Option<CpuUsage>> {
-    let mut processors = Processors::default();
     let mut spans = recorded_spans(inputs);
     let (tally, zoom) = (Tally::default(), Zoom::new(axis, most.slices));
     let mut sums = Sums { axis, who, interrupts, starts, tally, zoom, usage: CpuUsage::default() };
-    source.events::<Switch<'_>>("Kernel-Thread", |row| {
-        let Some(time) = row.time.filter(|_| row.name == Some("Thread/CSwitch")) else { return };
-        let machine = source.machine(row.input);
-        let process = walked(row.process, row.attribution);
-        let now = Running { machine, thread: row.new_thread, process, since: time, elsewhere: None };
-        let (processor, taken) = ((row.input, row.cpu), row.old_thread);
-        let before = processors.switch(processor, now, taken);
-        let first = || spans.get(&processor).map_or(time, |(first, _)| *first);
-        let since = before.map_or_else(first, |before| before.since);
-        sums.spend(processor, (since, time), doing(before, processor, taken, time));
+    let last_switches = on_cpu(source, None, |Interval { processor, since, until, doing }| {
+        let first = || spans.get(&processor).map_or(until, |(first, _)| *first);
+        sums.spend(processor, (since.unwrap_or_else(first), until), doing);
     })?;
-    let running = processors.running;
-    for (processor, last) in &running {
-        let (_, end) = spans.remove(processor).unwrap_or((last.since, last.since));
-        sums.spend(*processor, (last.since, end), Doing::Unknown);
+    for (processor, last) in &last_switches {
+        let (_, end) = spans.remove(processor).unwrap_or((*last, *last));
+        sums.spend(*processor, (*last, end), Doing::Unknown);
     }
     // Processors that never switched, of inputs that recorded switches.
-    let inputs: BTreeSet<Option<i64>> = running.keys().map(|(input, _)| *input).collect();
+    let inputs: BTreeSet<Option<i64>> = last_switches.keys().map(|(input, _)| *input).collect();
     let silent = spans.into_iter().filter(|((input, _), _)| inputs.contains(input));
     silent.for_each(|(processor, span)| sums.spend(processor, span, Doing::Unknown));
     let Sums { tally, zoom, mut usage, .. } = sums;
-    usage.processors = running.keys().map(|(_, cpu)| *cpu).collect::<BTreeSet<_>>().len();
+    usage.processors = last_switches.keys().map(|(_, cpu)| *cpu).collect::<BTreeSet<_>>().len();
     usage.by_process = tally.ranked(most.processes);
     usage.slices = zoom.ranked(MOST_IN_SLICE);
-    Ok((!running.is_empty()).then_some(usage))
-}
-
-/// What a processor did up to the switch that took a thread from it.
-fn doing(before: Option<Running>, processor: Processor, taken: Option<i64>, until: i64) -> Doing {
-    match before.filter(|before| before.is_known(processor, taken, until)) {
-        Some(Running { thread: Some(IDLE), .. }) => Doing::Idle,
-        Some(running) => Doing::Thread(running),
-        None => Doing::Unknown,
-    }
+    Ok((!last_switches.is_empty()).then_some(usage))
 }
 
 /// From when to when an input recorded a processor.
@@ -152,28 +81,6 @@ fn recorded_spans(inputs: &[InputFacts]) -> BTreeMap<Processor, (i64, i64)> {
         input.streams.iter().filter_map(span).collect::<Vec<_>>()
     };
     inputs.iter().flat_map(of_input).collect()
-}
-
-read_columns! {
-    /// A row of `Kernel-Thread`.
-    struct Switch<'b> {
-        name: Option<&'b str> = "event_name",
-        time: Option<i64> = "timestamp_ns",
-        input: Option<i64> = "input",
-        cpu: Option<i64> = "cpu",
-        new_thread: Option<i64> = "NewThreadId",
-        old_thread: Option<i64> = "OldThreadId",
-        process: Option<i64> = "process_id",
-        attribution: Option<&'b str> = "attribution",
-    }
-}
-
-impl Running {
-    /// Whether this thread ran up to the switch that took a thread from the processor.
-    fn is_known(self, (_, cpu): Processor, taken: Option<i64>, until: i64) -> bool {
-        let is_elsewhere = self.elsewhere.is_some_and(|time| time < until);
-        cpu.is_some() && self.thread.is_some() && self.thread == taken && !is_elsewhere
-    }
 }
 
 /// Time that is added up.
@@ -195,9 +102,9 @@ impl Sums<'_> {
             Doing::Thread(ran) => Some(ran),
             Doing::Idle | Doing::Unknown => None,
         };
-        let name = ran.map(|ran| who.name(ran.machine, ran.process, ran.thread, ran.since));
+        let name = ran.map(|ran| who.name(ran.machine, ran.walked, ran.thread, ran.since));
         let process = ran.filter(|_| !starts.is_empty());
-        let process = process.map(|ran| (ran.machine, who.process(ran.machine, ran.process, ran.thread, ran.since)));
+        let process = process.map(|ran| (ran.machine, who.process(ran.machine, ran.walked, ran.thread, ran.since)));
         if let Some(name) = name {
             tally.of(&name).count(0, [1, 0, 0, 0, 0, 0]);
         }

@@ -9,15 +9,13 @@ use conversion::read_columns;
 
 use super::tally::{Ranked, Tally};
 use crate::frames::{AddressPlace, Modules};
+use crate::on_cpu::Processor;
 use crate::source::Source;
 
 /// Runs that are kept, to take them out of the time of threads.
 const MOST_RUNS: usize = 1 << 21;
 /// Drivers that are shown one by one.
 const MOST_DRIVERS: usize = 20;
-
-/// A processor of an input.
-pub(super) type Processor = (Option<i64>, Option<i64>);
 
 /// What a processor executes instead of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

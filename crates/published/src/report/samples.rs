@@ -6,7 +6,6 @@ use base::error::Result;
 use conversion::read_columns;
 
 use super::axis::Axis;
-use super::cpu::IDLE;
 use super::executed::Leaves;
 use super::interrupts::Interrupt;
 use super::profile::Profile;
@@ -15,6 +14,7 @@ use super::tally::{Most, Ranked, Tally};
 use super::zoom::{MOST_IN_SLICE, Slice, Zoom};
 use crate::frames::names_of;
 use crate::frames::{AddressPlace, EventStack, Modules, Owner, StackCell};
+use crate::on_cpu::IDLE;
 use crate::source::Source;
 use crate::who::{Name, Who};
 
