@@ -252,6 +252,8 @@ pub struct ValueMap {
     /// in declared order.
     #[serde(skip)]
     looked_at: Vec<u32>,
+    #[serde(skip)]
+    names: MapNames,
 }
 
 /// A [`ValueMap`] as it is declared.
@@ -293,7 +295,14 @@ impl ValueMap {
             }
         }
         places.shrink_to_fit();
-        ValueMap { name: name.into(), kind, entries, looked_at: places }
+        let is_plain = |(_, name): (u64, &str)| !name.contains('|') && !name.starts_with("0x");
+        let mut map = ValueMap { name: name.into(), kind, entries, looked_at: places, names: MapNames::Values };
+        map.names = match kind {
+            MapKind::Values => MapNames::Values,
+            MapKind::Bits if map.distinct().all(is_plain) => MapNames::Bits,
+            MapKind::Bits => MapNames::UnclearBits,
+        };
+        map
     }
 
     /// About how many bytes it takes.
@@ -305,6 +314,11 @@ impl ValueMap {
     /// Value and name, in declared order.
     pub fn entries(&self) -> &[(u64, String)] {
         &self.entries
+    }
+
+    /// What it names.
+    pub fn names(&self) -> MapNames {
+        self.names
     }
 
     /// The name of a whole value.
@@ -327,6 +341,37 @@ impl ValueMap {
 
     fn entry(&self, place: u32) -> Option<(u64, &str)> {
         self.entries.get(place as usize).map(|(value, name)| (*value, name.as_str()))
+    }
+}
+
+/// What a [`ValueMap`] names, as far as a label of joined names shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub enum MapNames {
+    /// Values.
+    #[serde(rename = "values")]
+    Values,
+    /// Bits: the label shows which are set.
+    #[serde(rename = "bits")]
+    Bits,
+    /// Bits of which the label does not show it: a name has a `|`, which joins names, or begins with `0x`, as the number of bits without a
+    /// name does.
+    #[serde(rename = "unclear bits")]
+    UnclearBits,
+}
+
+impl MapNames {
+    /// The value of `map_kind` in the sidecar.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            MapNames::Values => "values",
+            MapNames::Bits => "bits",
+            MapNames::UnclearBits => "unclear bits",
+        }
+    }
+
+    /// What [`MapNames::as_str`] calls so.
+    pub fn of_name(name: &str) -> Option<MapNames> {
+        [MapNames::Values, MapNames::Bits, MapNames::UnclearBits].into_iter().find(|names| names.as_str() == name)
     }
 }
 

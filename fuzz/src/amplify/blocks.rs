@@ -56,7 +56,7 @@ pub const BLOCKS: &[Block] = &[
     Block::new("a filtered provider", 256, filtered_providers, 45, 160),
     Block::new("a manifest in the trace", 16, manifests, 24, 580),
     Block::new("an event of a manifest in the trace", 256, one_manifest, 14, 120),
-    Block::new("a TRACE_EVENT_INFO", 32, event_infos, 14, 76),
+    Block::new("a TRACE_EVENT_INFO", 32, event_infos, 12, 76),
     Block::new("an EVENT_MAP_INFO", 256, |n| events(n, map_info), 7, 22),
     Block::new("a stack walk", 2048, stack_walks, 3, 17),
     Block::new("a stack walk with a key", 64, stack_keys, 270, 450),

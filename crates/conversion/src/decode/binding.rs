@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use arrow_schema::{DataType, FieldRef, Metadata};
 use columnar::columns::types::{ColumnType, TypeOptions};
 use schema::family::ColumnRole;
-use schema::model::{EventSchema, Field, FieldKind};
+use schema::model::{EventSchema, Field, FieldKind, MapNames, ValueMap};
 use schema::pack::{EventFacts, FieldFact};
 use schema::settled::SettledNames;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,6 @@ use super::assign::{self, Assigned, Assignment};
 use super::column_names::{ColumnKey, ColumnNames};
 use super::fields::RenameReason;
 use super::interpret::{self, MAX_NESTING};
-use super::label;
 use super::units;
 
 /// One payload column.
@@ -144,7 +143,7 @@ pub struct FieldColumn {
     /// What the field is.
     pub description: Option<&'static str>,
     /// What of the field's values has names, where it has a map of such.
-    pub map_kind: Option<&'static str>,
+    pub map_kind: Option<MapNames>,
 }
 
 /// The columns of a table of events that describe themselves, and no others.
@@ -368,7 +367,7 @@ impl FieldColumns<'_> {
             renamed_because: None,
             unit,
             description,
-            map_kind: field.map.as_deref().map(label::kind),
+            map_kind: field.map.as_deref().map(ValueMap::names),
         };
         self.position = self.position.saturating_add(1);
         if columns.is_empty() {

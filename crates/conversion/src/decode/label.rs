@@ -23,16 +23,6 @@ pub(super) fn push_in_words(map: &ValueMap, value: u64, out: &mut Vec<u8>) -> bo
     is_named && push_joined(map, value, " | ", out)
 }
 
-/// What a map names, as the sidecar calls it: values, or bits; and bits whose names cannot be told apart in a label.
-pub(super) fn kind(map: &ValueMap) -> &'static str {
-    let is_plain = |(_, name): (u64, &str)| !name.contains('|') && !name.starts_with("0x");
-    match map.kind {
-        MapKind::Values => "values",
-        MapKind::Bits if map.distinct().all(is_plain) => "bits",
-        MapKind::Bits => "unclear bits",
-    }
-}
-
 fn push_joined(map: &ValueMap, value: u64, separator: &str, out: &mut Vec<u8>) -> bool {
     let start = out.len();
     match map.kind {
@@ -159,7 +149,7 @@ mod tests {
     fn names_of_bits_are_told_apart_or_not() {
         let t = |map_kind, names: &[&str], expected| {
             let entries = names.iter().zip(0..).map(|(name, bit)| (1 << bit, (*name).to_owned()));
-            assert_eq!(kind(&ValueMap::new("M", map_kind, entries.collect())), expected, "{names:?}");
+            assert_eq!(ValueMap::new("M", map_kind, entries.collect()).names().as_str(), expected, "{names:?}");
         };
         t(MapKind::Values, &["a|b"], "values");
         t(MapKind::Bits, &["a", "b"], "bits");

@@ -12,6 +12,7 @@ use arrow_array::{
 use arrow_schema::{DataType, TimeUnit};
 use base::calendar::rfc3339;
 use columnar::columns::IntegerType;
+use schema::model::MapNames;
 use serde::{Serialize, Serializer};
 
 use crate::survey::loss::LossKind;
@@ -138,6 +139,7 @@ cells! {
     Cow<'a, str> where 'a: Text, DataType::Utf8, StringArray, |text| text.as_ref();
     &'a [u8] where 'a: Bytes, DataType::Binary, BinaryArray, |bytes| *bytes;
     LossKind: Text, DataType::Utf8, StringArray, |kind| kind.as_str();
+    MapNames: Text, DataType::Utf8, StringArray, |names| names.as_str();
     Severity: Text, DataType::Utf8, StringArray, |severity| severity.name();
     IssueCode: Text, DataType::Utf8, StringArray, |code| code.as_str();
     bool: Truth, DataType::Boolean, BooleanArray, |value| *value;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use schema::model::MapNames;
+
 use super::row::sidecar_row;
 use crate::decode::RenameReason;
 use crate::plan::PlanResult;
@@ -29,8 +31,8 @@ sidecar_row! {
         unit: Option<Cow<'static, str>>,
         /// What the field is, where that is known.
         description: Option<Cow<'static, str>>,
-        /// What of its values has names: `values`, `bits`, or `unclear bits`; since format 5.
-        map_kind: Option<Cow<'static, str>> => since 5,
+        /// What of its values has names; since format 5.
+        map_kind: Option<MapNames> => since 5,
     }
     weight: |row| {
         row.field.len() + [&row.out_type, &row.column, &row.column_type].into_iter().flatten().map(String::len).sum::<usize>()
@@ -52,7 +54,7 @@ pub(super) fn rows(plan: &PlanResult) -> impl Iterator<Item = FieldRow> {
             renamed_because: field.renamed_because.map(RenameReason::as_str).map(Cow::Borrowed),
             unit: field.unit.map(Cow::Borrowed),
             description: field.description.map(Cow::Borrowed),
-            map_kind: field.map_kind.map(Cow::Borrowed),
+            map_kind: field.map_kind,
         })
     })
 }

@@ -18,6 +18,7 @@ use arrow_array::{
 use arrow_schema::DataType;
 use base::error::{Error, ErrorKind};
 use columnar::output::manifest::OLDEST_FORMAT_VERSION;
+use schema::model::MapNames;
 
 use super::cell::{Cell, NotRecorded, Time, kind};
 use crate::survey::loss::LossKind;
@@ -361,6 +362,7 @@ from_columns! {
     Cow<'c, str> where 'c: Text, &'b StringArray, AsArray::as_string_opt::<i32>,
         |all, row| text(all, row).map(|text| Cow::Owned(text.to_owned()));
     LossKind: Text, &'b StringArray, AsArray::as_string_opt::<i32>, |all, row| LossKind::of_name(text(all, row)?);
+    MapNames: Text, &'b StringArray, AsArray::as_string_opt::<i32>, |all, row| MapNames::of_name(text(all, row)?);
     Severity: Text, &'b StringArray, AsArray::as_string_opt::<i32>, |all, row| Severity::of_name(text(all, row)?);
     IssueCode: Text, &'b StringArray, AsArray::as_string_opt::<i32>, |all, row| IssueCode::of_name(text(all, row)?);
     &'b [u8]: Bytes, &'b BinaryArray, AsArray::as_binary_opt::<i32>,
@@ -485,6 +487,8 @@ mod tests {
         assert!(IssueCode::ALL.iter().all(|code| IssueCode::of_name(code.as_str()) == Some(*code)));
         let severities = [Severity::Advice, Severity::Info, Severity::Warning, Severity::Error];
         assert!(severities.iter().all(|severity| Severity::of_name(severity.name()) == Some(*severity)));
+        let names = [MapNames::Values, MapNames::Bits, MapNames::UnclearBits];
+        assert!(names.iter().all(|names| MapNames::of_name(names.as_str()) == Some(*names)));
         assert_eq!(LossKind::of_name("Sequence_gap"), None);
     }
 }

@@ -1,5 +1,7 @@
 //! The texts of single values, as messages show them.
 
+use schema::model::MapNames;
+
 use super::dialect::Dialect;
 use super::lake::{LakeTable, REQUIRED};
 use super::message::MessageField;
@@ -53,14 +55,18 @@ pub(super) fn value(dialect: Dialect, table: &LakeTable, field: &MessageField, s
 /// The text of an integer that may have a name, which stands in the column `label`.
 fn named(bits: &str, base: &str, out: &str, map_kind: Option<&str>, label: Option<String>) -> Option<String> {
     let number = number(bits, base, out);
-    let text = match (map_kind, code(base, out)) {
+    let names = match map_kind {
+        Some(kind) => Some(MapNames::of_name(kind)?),
+        None => None,
+    };
+    let text = match (names, code(base, out)) {
         (None, None) => number,
         (None, Some(unknown)) => {
             let (label, code) = (label?, format!("'0x' || lower(hex({bits} & 4294967295))"));
             format!("CASE WHEN {label} IS NULL THEN '{unknown}' || {code} ELSE {label} || ' (' || {code} || ')' END")
         }
-        (Some("values"), _) => format!("COALESCE({}, {number})", label?),
-        (Some("bits"), _) => {
+        (Some(MapNames::Values), _) => format!("COALESCE({}, {number})", label?),
+        (Some(MapNames::Bits), _) => {
             let label = label?;
             // One that is too long is cut elsewhere in a message; bits none of which has a name are a number.
             format!(
@@ -68,7 +74,7 @@ fn named(bits: &str, base: &str, out: &str, map_kind: Option<&str>, label: Optio
                  ELSE {number} END"
             )
         }
-        _ => return None,
+        (Some(MapNames::UnclearBits), _) => return None,
     };
     Some(text)
 }
