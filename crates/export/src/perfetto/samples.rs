@@ -68,8 +68,8 @@ struct Sample {
 /// Writes the samples that are asked for; how many.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`](base::error::ErrorKind::Usage) when there are more than there is room for; [`ErrorKind::Output`](base::error::ErrorKind::Output) when the trace cannot be read, or the packets
-/// cannot be written.
+/// [`ErrorKind::Usage`](base::error::ErrorKind::Usage) when there are more than there is room for;
+/// [`ErrorKind::Output`](base::error::ErrorKind::Output) when the trace cannot be read, or the packets cannot be written.
 pub(super) fn samples(opened: &Opened<'_>, packets: &mut Packets<'_, '_>, exported: &mut Exported) -> Result<u64> {
     let (mut weights, mut samples) = (Weights::default(), Vec::new());
     let (mut beyond, mut beyond_from) = (0u64, None);

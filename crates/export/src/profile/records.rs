@@ -109,6 +109,7 @@ impl Records {
         })
     }
 }
+
 /// The refusal of more samples or waits than a viewer can hold: so many of them beyond the room, the first at a time.
 ///
 /// # Errors
