@@ -93,14 +93,14 @@ pub(super) fn fold(
         let fact = &facts[*fact as usize];
         fact.ns < recording.extent(fact.machine).to_ns
     };
-    let mut order: Vec<u32> = (0..).take(facts.len()).filter(is_within).collect();
+    let mut order: Vec<u32> = timed(progress, Step::Plan, || (0..).take(facts.len()).filter(is_within).collect());
     // Facts of one id stay in the order in which they come.
     let id_and_place = |place: u32| {
         let (scope, key, machine) = facts[place as usize].id();
         (scope, key, u64::from(machine) << u32::BITS | u64::from(place))
     };
     let place = |&(.., last): &(u64, u64, u64)| u32::try_from(last & u64::from(u32::MAX)).unwrap_or(u32::MAX);
-    sort_places(&mut order, &id_and_place, &place, Threads::All, progress)?;
+    sort_places(&mut order, &id_and_place, &place, Threads::All(Step::Schema), progress)?;
     let owners = Processes { spans: owners, last: Cell::default() };
     let mut spans = Spans { subject, owners, recording: *recording, found: space.records() };
     timed(progress, Step::Plan, || {

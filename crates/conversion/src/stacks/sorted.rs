@@ -1,7 +1,7 @@
 //! Brings records into another order.
 
 use base::error::Result;
-use base::progress::{Progress, stop_if_cancelled};
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use spill::{Record, SpillSpace, Spilled};
 
 use crate::survey::sort::{Threads, sort_by_key, sort_places};
@@ -21,24 +21,32 @@ pub(super) fn sorted<T: Record + Sync, C: Ord, K: Ord>(
     space: &SpillSpace,
     progress: &dyn Progress,
 ) -> Result<Spilled<T>> {
-    if records.is_sorted_by_key(&key) {
+    if timed(progress, Step::Plan, || records.is_sorted_by_key(&key)) {
         return Ok(records);
     }
     let coarse = |place: u32| coarse(&records[place as usize]);
     let key = |place: u32| key(&records[place as usize]);
     let mut order: Vec<u32> = (0..).take(records.len()).collect();
-    sort_places(&mut order, &|place| (coarse(place), place), &|key| key.1, Threads::All, progress)?;
-    for same in order.chunk_by_mut(|a, b| coarse(*a) == coarse(*b)) {
-        if same.len() > 1 {
-            sort_by_key(same, &|&place| key(place), Threads::All, progress)?;
+    let all = Threads::All(Step::Schema);
+    sort_places(&mut order, &|place| (coarse(place), place), &|key| key.1, all, progress)?;
+    let is_same = |a: &u32, b: &u32| coarse(*a) == coarse(*b);
+    let sort = |same: &mut [u32], threads| sort_by_key(same, &|&place| key(place), threads, progress);
+    // Most are few.
+    let few = 2..=AT_ONCE;
+    timed(progress, Step::Plan, || {
+        let mut those = order.chunk_by_mut(is_same).filter(|same| few.contains(&same.len()));
+        those.try_for_each(|same| sort(same, Threads::One))
+    })?;
+    let mut others = order.chunk_by_mut(is_same).filter(|same| same.len() > AT_ONCE);
+    others.try_for_each(|same| sort(same, all))?;
+    timed(progress, Step::Plan, || {
+        let mut sorted = space.records();
+        for places in order.chunks(AT_ONCE) {
+            stop_if_cancelled(progress)?;
+            places.iter().try_for_each(|&place| sorted.push(records[place as usize]))?;
         }
-    }
-    let mut sorted = space.records();
-    for places in order.chunks(AT_ONCE) {
-        stop_if_cancelled(progress)?;
-        places.iter().try_for_each(|&place| sorted.push(records[place as usize]))?;
-    }
-    sorted.finish()
+        sorted.finish()
+    })
 }
 
 #[cfg(test)]

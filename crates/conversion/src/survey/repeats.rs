@@ -1,7 +1,7 @@
 //! Buffers that stand in a file twice, as a copy that was interrupted and resumed may leave them.
 
 use base::error::Result;
-use base::progress::{Progress, stop_if_cancelled};
+use base::progress::{Progress, Step, stop_if_cancelled};
 use etl::input::Input;
 
 use super::buffer_summary::BufferSummary;
@@ -24,7 +24,7 @@ pub(super) fn find(input: &dyn Input, buffers: &[BufferSummary], progress: &dyn 
     };
     // A file of more buffers than that is larger than any disk.
     let mut order: Vec<u32> = (0..=u32::MAX).take(buffers.len()).collect();
-    sort_by_key(&mut order, &|place| (key(place), *place), Threads::All, progress)?;
+    sort_by_key(&mut order, &|place| (key(place), *place), Threads::All(Step::Scan), progress)?;
     let mut repeated = Vec::new();
     for alike in order.chunk_by(|a, b| key(a) == key(b)) {
         let (first, others) = alike.split_first().map_or((0, alike), |(first, others)| (*first, others));

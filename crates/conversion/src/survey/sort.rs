@@ -1,7 +1,7 @@
 //! Sorts lists that are as long as a file has buffers, or longer, and stops when the caller asks to.
 
 use base::error::Result;
-use base::progress::{Progress, stop_if_cancelled};
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 
 /// Items that are sorted at once: a small part of a second.
 const AT_ONCE: usize = 1 << 19;
@@ -9,10 +9,10 @@ const AT_ONCE: usize = 1 << 19;
 /// The threads that sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
-    /// The calling one.
+    /// The calling one, which says itself what it is busy with.
     One,
-    /// Those of the current pool.
-    All,
+    /// Those of the current pool, busy with this.
+    All(Step),
 }
 
 /// Sorts items by keys that differ.
@@ -51,7 +51,7 @@ pub(crate) fn sort_places<K: Ord>(
     sort_parts(places, &|&place| key(place), &sort, threads, AT_ONCE, progress)
 }
 
-/// Brings the smaller half to the front until the parts are small.
+/// Halves the items until the parts are small.
 fn sort_parts<T: Send, K: Ord>(
     items: &mut [T],
     key: &(impl Fn(&T) -> K + Sync),
@@ -61,23 +61,38 @@ fn sort_parts<T: Send, K: Ord>(
     progress: &dyn Progress,
 ) -> Result<()> {
     stop_if_cancelled(progress)?;
-    if items.len() <= at_once.max(1) {
-        sort(items);
-        return Ok(());
-    }
-    if items.is_sorted_by_key(key) {
-        return Ok(());
-    }
-    let (smaller, _, greater) = items.select_nth_unstable_by_key(items.len() / 2, key);
+    let halves = match threads {
+        Threads::One => halve(items, key, sort, at_once),
+        Threads::All(step) => timed(progress, step, || halve(items, key, sort, at_once)),
+    };
+    let Some([smaller, greater]) = halves else { return Ok(()) };
     let mut smaller = || sort_parts(smaller, key, sort, threads, at_once, progress);
     let mut greater = || sort_parts(greater, key, sort, threads, at_once, progress);
     match threads {
         Threads::One => smaller().and_then(|()| greater()),
-        Threads::All => {
+        Threads::All(_) => {
             let (smaller, greater) = rayon::join(smaller, greater);
             smaller.and(greater)
         }
     }
+}
+
+/// Sorts items that are few, and of many brings the smaller half to the front: the halves that are still to be sorted.
+fn halve<'i, T, K: Ord>(
+    items: &'i mut [T],
+    key: &impl Fn(&T) -> K,
+    sort: &impl Fn(&mut [T]),
+    at_once: usize,
+) -> Option<[&'i mut [T]; 2]> {
+    if items.len() <= at_once.max(1) {
+        sort(items);
+        return None;
+    }
+    if items.is_sorted_by_key(key) {
+        return None;
+    }
+    let (smaller, _, greater) = items.select_nth_unstable_by_key(items.len() / 2, key);
+    Some([smaller, greater])
 }
 
 #[cfg(test)]
@@ -107,7 +122,7 @@ mod tests {
     fn parts_of_any_size_are_sorted() {
         let mut expected = mixed();
         expected.sort_unstable();
-        for threads in [Threads::One, Threads::All] {
+        for threads in [Threads::One, Threads::All(Step::Plan)] {
             for at_once in [0, 1, 2, 10, 999, 1000] {
                 let mut items = mixed();
                 let never = StopAt(AtomicUsize::new(usize::MAX));
@@ -122,8 +137,8 @@ mod tests {
         let records = mixed();
         let mut places: Vec<u32> = (0..1000).collect();
         let never = StopAt(AtomicUsize::new(usize::MAX));
-        sort_places(&mut places, &|place| (records[place as usize], place), &|key| key.1, Threads::All, &never)
-            .unwrap();
+        let all = Threads::All(Step::Plan);
+        sort_places(&mut places, &|place| (records[place as usize], place), &|key| key.1, all, &never).unwrap();
         let mut expected = mixed();
         expected.sort_unstable();
         assert_eq!(places.iter().map(|&place| records[place as usize]).collect::<Vec<_>>(), expected);
