@@ -8,8 +8,10 @@ mod support;
 mod synth;
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use conversion::convert::{ConvertOptions, StackPolicy};
+use conversion::plan::filter::TimeBound;
 use proptest::prelude::*;
 use serde_json::Value;
 use support::{Converted, Sandbox, convert, convert_all, convert_with};
@@ -364,6 +366,58 @@ fn filters_change_no_stack() {
     t("--tid 31", &["4|[2]"]);
 }
 
+/// From a buffer of [`walked`] to the next, more than walks may come behind their events.
+const APART: i64 = 20 * SECOND;
+
+/// A buffer that is full of samples, each with its walk behind it.
+fn walked(number: i64) -> Buffer {
+    let mut open = buffer(0x4000).sequence(number);
+    let mut now = number * APART;
+    loop {
+        let (sample, walk) = (sample(now, 30).on_disk(), walk(now + 1, now, 30, &[7, 8]).on_disk());
+        if !open.fits(sample.len() + walk.len()) {
+            return open;
+        }
+        open.push(&sample);
+        open.push(&walk);
+        now += 10;
+    }
+}
+
+#[test]
+fn nothing_is_gathered_of_the_stacks_of_rows_that_filters_leave_out() {
+    const BUFFERS: u64 = 40;
+    const BUFFER: u64 = 0x4000;
+    let other = event64(guid("11111111-2222-3333-4444-555555555555"), 1, 0, T0 + 9 * APART).payload(payload().u32(1));
+    // A walk of no event, which only those hear of who ask for the time that it names.
+    let stray = walk(9 * APART + 2, 9 * APART - 3, 30, &[1]);
+    let mixed = buffer(0x4000).cpu(1).sequence(1).event(other).event(stray);
+    let buffers = (1..=BUFFERS.cast_signed()).map(walked).chain([mixed]);
+    let bytes = trace(header().processors(2).buffer_size(0x4000)).buffers(buffers).to_bytes();
+    let sandbox = Sandbox::new();
+    sandbox.file("a.etl", &bytes);
+    let t = |options: &str, most_buffers: u64, said: usize| {
+        sandbox.t(&format!("convert a.etl -o out --if-exists replace {options}"), 0);
+        let manifest = fs::read(sandbox.path("out/trace=a/sidecar/manifest.json")).unwrap();
+        let manifest: Value = serde_json::from_slice(&manifest).unwrap();
+        let read = manifest["run"]["bytes_read"]["plan"].as_u64().unwrap();
+        assert!(read <= most_buffers * BUFFER, "{options}: {read}");
+        let issues = sandbox.table("out/trace=a", "sidecar/issues").lines("code");
+        assert_eq!(issues.iter().filter(|code| *code == "stacks_not_joined").count(), said, "{options}");
+        read
+    };
+    // What describes ids may be in two; samples of events, in order to choose their schemas, are some of the first ones.
+    let least = t("--stacks keep", 8, 0);
+    let all = t("", 3 * BUFFERS, 1);
+    assert!(all - least >= 2 * (BUFFERS - 1) * (BUFFER - 0x200), "{all} without filters, {least} without stacks");
+    // An event that is not the kernel's has no walk.
+    assert!(t("--provider 11111111-2222-3333-4444-555555555555", 8, 0) <= least);
+    t("--level information", 8, 0);
+    // The buffer of the samples and that of the others, each for walks and for the events that they name.
+    assert!(t("--from +180s --to +181s", 12, 0) <= least + 4 * BUFFER);
+    assert!(t("--from +179s --to +181s", 16, 1) <= least + 6 * BUFFER);
+}
+
 /// Thread 30 is in process 8 by the table of threads, and nothing but walks says of the others where they are.
 fn with_strangers() -> Vec<u8> {
     let data = payload().u32(8).u32(30).zeros(64);
@@ -530,6 +584,7 @@ proptest! {
     #[test]
     fn stacks_are_those_of_a_plain_search_whatever_the_partitions_and_filters(
         deeds in deeds(), in_buffer in 1..20_usize, partition in 300..5000_u64, cpu in 0..3_u16, is_shuffled: bool,
+        from: prop::sample::Index, to: prop::sample::Index,
     ) {
         let mut deeds = deeds;
         deeds.push(Deed::Sample(cpu, 1, 1));
@@ -548,7 +603,8 @@ proptest! {
         let with = |change: &dyn Fn(&mut ConvertOptions)| convert_with(&[&bytes], |options| change(options));
         let kept = with(&|options| options.stacks = StackPolicy::Keep);
         let expected = expected(&kept);
-        let joined = of_samples(&with(&|_| {}));
+        let whole = with(&|_| {});
+        let joined = of_samples(&whole);
         prop_assert_eq!(joined.iter().map(|(_, stack)| stack.clone()).collect::<Vec<_>>(), expected);
         let parts = with(&|options| options.partition_bytes = Some(partition));
         prop_assert_eq!(&of_samples(&parts), &joined);
@@ -560,6 +616,15 @@ proptest! {
         let filtered = of_samples(&filtered);
         prop_assert!(!filtered.is_empty());
         prop_assert!(filtered.iter().all(|row| joined.contains(row)), "{filtered:?} of {joined:?}");
+        let times = whole.events("Kernel-PerfInfo").numbers("timestamp_ns");
+        let (from, to) = (*from.get(&times), *to.get(&times));
+        let (from, to) = (from.min(to), from.max(to));
+        let within = with(&|options| {
+            (options.filter.from, options.filter.to) = (Some(TimeBound::At(from)), Some(TimeBound::At(to + 1)));
+        });
+        let is_within = |time: &i64| (from..=to).contains(time);
+        let expected: Vec<_> = joined.into_iter().zip(&times).filter(|(_, time)| is_within(time)).map(|(row, _)| row).collect();
+        prop_assert_eq!(of_samples(&within), expected);
     }
 }
 

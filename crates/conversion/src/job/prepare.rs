@@ -200,7 +200,7 @@ pub(super) fn gather(
     let Surveyed { files, plan, .. } = surveyed;
     let gather_ids = || dimensions::gather(&Subject::ALL, files, planned, plan, space, progress);
     let join_stacks = || match options.stacks {
-        StackPolicy::Join => stacks::gather(files, planned, space, progress),
+        StackPolicy::Join => stacks::gather(files, planned, plan, plan.filter.as_ref(), space, progress),
         StackPolicy::Keep => Ok(Default::default()),
     };
     let cut = || cut(surveyed, planned, options, space, progress);

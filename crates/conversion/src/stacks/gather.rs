@@ -1,7 +1,7 @@
 //! From the buffers of a recording to the stacks of its events.
 
 use base::error::Result;
-use base::progress::Progress;
+use base::progress::{Progress, Step, timed};
 use etl::event::stack::{Addresses, Part, StackDescription, StackEvent};
 use etl::reader::BufferReader;
 use spill::{SpillSpace, SpillWriter, Spilled};
@@ -15,13 +15,15 @@ use super::records::{Definition, Sighting, Walk, WalkPart};
 use super::result::{StackOfEvent, Stacks};
 use super::sorted::sorted;
 use super::unjoined::{Reason, Unjoined};
-use crate::plan::PlannedInputs;
+use super::wanted::WantedWalks;
+use crate::plan::{CompiledFilter, PlanResult, PlannedInputs};
 use crate::survey::{BufferSummary, FileKey, FileSurvey, Issue};
 
 /// Walks and keys that are kept of one input: those that are first in the file. The others are counted.
-const MAX_KEPT: usize = 1 << 25;
+pub(super) const MAX_KEPT: usize = 1 << 25;
 
-/// Finds the stacks of the events of a recording; says what walks are not joined to one.
+/// Finds the stacks of the events of a recording that a filter may pass, without one of all events; says what walks of them are not
+/// joined to one.
 ///
 /// # Errors
 /// When an input cannot be read or has changed, when there is no space, or
@@ -29,19 +31,23 @@ const MAX_KEPT: usize = 1 << 25;
 pub fn gather(
     files: &[FileSurvey],
     inputs: &PlannedInputs<'_>,
+    plan: &PlanResult,
+    filter: Option<&CompiledFilter>,
     space: &SpillSpace,
     progress: &dyn Progress,
 ) -> Result<(Stacks, Vec<(u16, Issue)>)> {
+    let Some(wanted) = WantedWalks::of(plan, filter, files) else { return Ok(Default::default()) };
     let (mut events, mut lists, mut issues) = (space.records(), ListWriter::new(space), Vec::new());
     for (number, file) in (0u16..).zip(files) {
-        let describing: Vec<_> = file.buffers.iter().filter(|buffer| buffer.describes_stacks()).collect();
+        let describes = |buffer: &&BufferSummary| buffer.describes_stacks() && wanted.may_be_in(buffer, &file.clock);
+        let describing: Vec<_> = file.buffers.iter().filter(describes).collect();
         if describing.is_empty() {
             continue;
         }
         let input = inputs.open(number)?;
         let buffers = Buffers { file, reader: BufferReader { rules: file.rules(), input: &*input }, progress };
         let mut of_input = space.records();
-        let unjoined = join_input(&buffers, number, &describing, (&mut lists, &mut of_input), space)?;
+        let unjoined = join_input(&buffers, number, (&describing, &wanted), (&mut lists, &mut of_input), space)?;
         // Inputs come in order, and so all of them are.
         let of_input = sorted(of_input.finish()?, StackOfEvent::order, StackOfEvent::order, space, progress)?;
         events.extend(&of_input)?;
@@ -54,31 +60,32 @@ pub fn gather(
 fn join_input(
     buffers: &Buffers<'_>,
     input: u16,
-    describing: &[&BufferSummary],
+    (describing, wanted): (&[&BufferSummary], &WantedWalks),
     (lists, events): (&mut ListWriter, &mut SpillWriter<StackOfEvent>),
     space: &SpillSpace,
 ) -> Result<Unjoined> {
-    let progress = buffers.progress;
+    let (progress, clock) = (buffers.progress, &buffers.file.clock);
     let mut gathered = Gathered::new(space);
     let read = |buffer: &BufferSummary, scratch: &mut _, found: &mut GatheredStacks| {
         buffers.visit_describing(buffer, scratch, |raw, at| {
-            if let Some(described) = StackDescription::of(raw, &buffers.reader.rules.context) {
-                found.push(at, described);
+            match StackDescription::of(raw, &buffers.reader.rules.context) {
+                Some(StackDescription::Walk { event_ticks, .. }) if !wanted.contains(at.ticks, event_ticks, clock) => {}
+                Some(described) => found.push(at, described),
+                None => {}
             }
         })
     };
     buffers.read(describing, read, |found| gathered.take(&found))?;
     let (walks, definitions, parts, mut unjoined) = gathered.finish()?;
     let definitions = sorted(definitions, |definition| definition.key, Definition::order, space, progress)?;
-    let walks = resolve(walks, &definitions, space, progress)?;
+    let walks = timed(progress, Step::Plan, || resolve(walks, &definitions, space, progress))?;
     let walks = sorted(walks, |walk| walk.event_ticks, Walk::order, space, progress)?;
     drop(definitions);
     let sightings = sightings(buffers, &walks, space)?;
     let sightings = sorted(sightings, |event| event.at.ticks(), Sighting::order, space, progress)?;
-    let clock = &buffers.file.clock;
     let (parts, sightings, addresses) = (&parts, &sightings, Vec::new());
     let join = Join { input, clock, parts, sightings, unjoined: &mut unjoined, lists, events, addresses };
-    join.run(&walks, progress)?;
+    timed(progress, Step::Plan, || join.run(&walks, progress))?;
     Ok(unjoined)
 }
 

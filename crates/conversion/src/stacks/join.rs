@@ -12,7 +12,7 @@ use super::unjoined::{Reason, Unjoined};
 use crate::table::stack_id;
 
 /// How long behind its event a walk may come: in the longest recordings that are known, 14 s.
-const MAX_BEHIND_NS: i64 = 16_000_000_000;
+pub(super) const MAX_BEHIND_NS: i64 = 16_000_000_000;
 
 /// Addresses that an event may have. Windows walks 192 at a time, in up to three parts.
 pub(super) const MAX_ADDRESSES: usize = 1024;

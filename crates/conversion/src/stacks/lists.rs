@@ -14,7 +14,7 @@ const REMEMBERED: usize = 1 << 17;
 const REMEMBERED_ADDRESSES: usize = 2 << 20;
 
 /// Addresses that are kept of a recording: 2 GiB. Lists that go beyond that are left out.
-const MAX_ADDRESSES: usize = 1 << 28;
+pub(super) const MAX_ADDRESSES: usize = 1 << 28;
 
 /// Where a list stands among the addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes)]

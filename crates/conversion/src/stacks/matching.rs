@@ -10,7 +10,7 @@ use super::records::{Sighting, Walk};
 use crate::survey::{BufferSummary, FileKey};
 
 /// Events that are kept of a recording: more of them at times that walks name are not looked at.
-const MAX_SIGHTINGS: usize = 1 << 26;
+pub(super) const MAX_SIGHTINGS: usize = 1 << 26;
 
 /// Walks that are passed over one by one before the place of the next is searched for.
 const STEPS: usize = 8;

@@ -21,6 +21,7 @@ mod records;
 mod result;
 mod sorted;
 mod unjoined;
+mod wanted;
 
 pub use gather::gather;
 pub use lists::AddressList;

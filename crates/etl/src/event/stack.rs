@@ -36,6 +36,13 @@ pub fn described_by(identity: &EventIdentity) -> Option<StackEvent> {
     if is_of_class && identity.provider == STACK_WALK_CLASS { of_type(identity.opcode) } else { None }
 }
 
+/// Whether a walk can be of an event of this identity: of those that the kernel has written, walks aside.
+pub fn may_be_walked(identity: &EventIdentity) -> bool {
+    let is_of_kernel = identity.family.is_kernel()
+        || (identity.family.is_classic() && kernel::kernel_class_of(&identity.provider).is_some());
+    is_of_kernel && identity.provider != STACK_WALK_CLASS
+}
+
 fn of_type(opcode: u8) -> Option<StackEvent> {
     Some(match opcode {
         stack_walk::WALK => StackEvent::Walk,
@@ -166,9 +173,7 @@ impl WalkedThread {
     /// That of an event; `None` of events that no walk is of: those that the kernel has not written, and walks themselves.
     pub fn of(raw: &RawEvent<'_>, file: &FileContext) -> Option<WalkedThread> {
         let identity = EventIdentity::of(raw, file);
-        let is_of_kernel = raw.family.is_kernel()
-            || (raw.family.is_classic() && kernel::kernel_class_of(&identity.provider).is_some());
-        if !is_of_kernel || identity.provider == STACK_WALK_CLASS {
+        if !may_be_walked(&identity) {
             return None;
         }
         let event = Event::of(raw, file);
