@@ -15,6 +15,7 @@ use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, RecordBatch, RecordBatchReader, make_array};
 use arrow_schema::{ArrowError, Field};
 use arrow_select::concat::concat_batches;
+use conversion::job::one_stream::AskedRows;
 use conversion::job::part_stream::PlannedPart;
 use conversion::job::steps::{PlanOutcome, StepOptions, plan};
 use etl2parquet::{
@@ -175,6 +176,23 @@ fn a_stream_has_the_columns_asked_for_in_their_order() {
     // Without a column, rows are counted.
     let none = trace.stream(dns, Some(&[]), &Filter::default()).unwrap();
     assert_eq!(none.map(|batch| batch.unwrap().num_rows()).sum::<usize>(), 73);
+}
+
+#[test]
+fn a_trace_that_is_opened_for_one_stream_has_its_rows() {
+    let (recording, options, filter) = (Recording::of_file(example()), ConvertOptions::new(""), Filter::default());
+    let trace = open(&example(), &options);
+    for dataset in trace.datasets() {
+        for columns in [None, Some(&["process_name", "seq"][..]), Some(&["stack", "thread_id"]), Some(&["level"])] {
+            let rows_asked_for = AskedRows { columns, filter: &filter };
+            let choose = |_: &[&str]| Ok(dataset.name.to_owned());
+            let opened = rows_asked_for.open(&recording, &options, choose, &NoProgress).unwrap();
+            let schema = opened.stream.schema();
+            let batches: Vec<_> = opened.stream.map(Result::unwrap).collect();
+            let found = concat_batches(&schema, &batches).unwrap();
+            assert_eq!(found, rows(&trace, dataset.name, columns, &filter), "{} {columns:?}", dataset.name);
+        }
+    }
 }
 
 #[test]

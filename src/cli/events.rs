@@ -6,9 +6,8 @@ use arrow_array::{RecordBatch, RecordBatchReader as _};
 use base::error::{Error, ErrorKind, Result};
 use batch::schemas::LoadedSchemas;
 use batch::{RunStatus, one_trace, status};
+use conversion::job::one_stream::{AskedRows, OneStream};
 use conversion::job::stream::{EventStream, of_stream};
-use conversion::job::trace::Trace;
-use conversion::survey::FileSurvey;
 use published::all_published;
 
 use super::args::EventsArgs;
@@ -30,15 +29,18 @@ pub(super) fn run(args: &EventsArgs) -> Result<u8> {
         found => found?,
     };
     run.interrupt.working(true);
-    let trace = run.job(&recording.name, |progress| Trace::open(&recording, &options, progress));
-    run.interrupt.working(false);
-    let trace = match trace {
-        Ok(trace) => trace,
-        Err(error) => return Ok(run.failed(&error)),
-    };
     let select: Vec<&str> = args.select.iter().map(String::as_str).collect();
     let columns = (!select.is_empty()).then_some(&select[..]);
-    let stream = trace.stream(dataset(&trace, args)?, columns, &args.rows.options.filter)?;
+    let rows = AskedRows { columns, filter: &args.rows.options.filter };
+    let choose = |names: &[&str]| dataset(names, args);
+    let opened = run.job(&recording.name, |progress| rows.open(&recording, &options, choose, progress));
+    run.interrupt.working(false);
+    let OneStream { stream, is_damaged } = match opened {
+        Ok(opened) => opened,
+        // A name that is not there.
+        Err(error) if error.kind() == ErrorKind::Usage => return Err(error),
+        Err(error) => return Ok(run.failed(&error)),
+    };
     let mut status = RunStatus::default();
     match print(stream, args) {
         Ok(Printed::Nothing) => {
@@ -48,7 +50,7 @@ pub(super) fn run(args: &EventsArgs) -> Result<u8> {
         Ok(Printed::Rows) => status.readable += 1,
         Err(error) => return Ok(run.failed(&error)),
     }
-    status.damaged = trace.files().iter().any(FileSurvey::is_damaged);
+    status.damaged = is_damaged;
     if status.damaged {
         let message = "the trace is damaged: rows may be missing; `etl2parquet inspect` lists what cannot be read";
         run.console.warning(message);
@@ -62,14 +64,13 @@ fn converted() -> Error {
     error.with_hint("`etl2parquet query` asks those")
 }
 
-/// The dataset that is asked for, or the only one.
-fn dataset<'a>(trace: &'a Trace, args: &'a EventsArgs) -> Result<&'a str> {
+/// The dataset that is asked for, or the only one of these.
+fn dataset(names: &[&str], args: &EventsArgs) -> Result<String> {
     if let Some(name) = &args.dataset {
-        return Ok(name);
+        return Ok(name.clone());
     }
-    let names: Vec<&str> = trace.datasets().map(|dataset| dataset.name).collect();
-    match names[..] {
-        [only] => Ok(only),
+    match names {
+        [only] => Ok((*only).to_owned()),
         _ => Err(Error::new(ErrorKind::Usage, "expected the name of a dataset: --dataset NAME")
             .with_hint(format!("the trace has {}", names.join(", ")))),
     }

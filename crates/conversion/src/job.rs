@@ -2,6 +2,7 @@
 
 pub mod harvest;
 mod memory_gate;
+pub mod one_stream;
 pub mod part_stream;
 mod plan_folder;
 mod prepare;

@@ -19,7 +19,7 @@ use crate::convert::repeated;
 use crate::convert::write_options::WriteOptions;
 use crate::convert::{JobProgress, MessagePolicy, Outcome, Recording, Report, StackPolicy, Stage, Surveyed};
 use crate::dimensions::{self, Dimensions, Owners};
-use crate::plan::{self, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
+use crate::plan::{self, CompiledFilter, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::stacks::{self, Stacks};
 use crate::survey::{self, DescriptiveEvents, FileFacts, FileSurvey, Issue, SurveyOptions};
 
@@ -148,7 +148,8 @@ pub(super) fn prepare<'a>(
         let report = of_survey(&folder::trace_folder(&options.out, &job.name), surveyed);
         return Ok(Early::Outcome(Outcome::DryRun(Box::new(Report { partitions, ..report }))));
     }
-    let gathered = gather(pool, &surveyed, &planned, options, space, progress)?;
+    let needs = Needs::of_all(surveyed.plan.filter.clone());
+    let gathered = gather(pool, &surveyed, &planned, (options, &needs), space, progress)?;
     let mut surveyed = surveyed;
     let Gathered { dimensions, stacks, partitions } = gathered.noted_in(&mut surveyed.files);
     surveyed.files.iter_mut().for_each(|file| file.descriptive = DescriptiveEvents::default());
@@ -185,6 +186,23 @@ impl GatheredWithIssues {
     }
 }
 
+/// For what the meaning of ids and stacks is needed.
+pub(super) struct Needs {
+    /// Whose facts are gathered.
+    pub subjects: &'static [Subject],
+    /// Whether events have the stacks that others record, where the options say so, too.
+    pub stacks: bool,
+    /// The events that become rows; `None` where all of them do.
+    pub filter: Option<CompiledFilter>,
+}
+
+impl Needs {
+    /// For whole rows, and all tables of ids.
+    pub(super) fn of_all(filter: Option<CompiledFilter>) -> Needs {
+        Needs { subjects: &Subject::ALL, stacks: true, filter }
+    }
+}
+
 /// Gathers what a conversion needs besides survey and plan.
 ///
 /// # Errors
@@ -193,15 +211,17 @@ pub(super) fn gather(
     pool: &ThreadPool,
     surveyed: &Surveyed,
     planned: &PlannedInputs<'_>,
-    options: &ConvertOptions,
+    (options, needs): (&ConvertOptions, &Needs),
     space: &SpillSpace,
     progress: &dyn JobProgress,
 ) -> Result<GatheredWithIssues> {
     let Surveyed { files, plan, .. } = surveyed;
-    let gather_ids = || dimensions::gather(&Subject::ALL, files, planned, plan, space, progress);
+    let gather_ids = || dimensions::gather(needs.subjects, files, planned, plan, space, progress);
     let join_stacks = || match options.stacks {
-        StackPolicy::Join => stacks::gather(files, planned, plan, plan.filter.as_ref(), space, progress),
-        StackPolicy::Keep => Ok(Default::default()),
+        StackPolicy::Join if needs.stacks => {
+            stacks::gather(files, planned, plan, needs.filter.as_ref(), space, progress)
+        }
+        StackPolicy::Join | StackPolicy::Keep => Ok(Default::default()),
     };
     let cut = || cut(surveyed, planned, options, space, progress);
     // What some of them do by one thread, the others use the rest for.

@@ -12,7 +12,7 @@ use etl::input::Inputs;
 use rayon::ThreadPool;
 use spill::SpillSpace;
 
-use super::prepare::{self, Gathered, STREAM_ROWS};
+use super::prepare::{self, Gathered, Needs, STREAM_ROWS};
 use super::stream::{EventStream, Projections};
 use crate::commit::account;
 use crate::convert::ConvertOptions;
@@ -73,6 +73,19 @@ impl Trace {
     /// Of the kind `Input` when a file is no trace or cannot be read, `Usage` when the options have a filter: that is a
     /// stream's.
     pub fn open(recording: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Trace> {
+        Trace::open_for(recording, options, |_| Ok(Needs::of_all(None)), progress)
+    }
+
+    /// The same, with no more than what `needs` says of what was surveyed and planned.
+    ///
+    /// # Errors
+    /// Those of [`Trace::open`] and of `needs`.
+    pub(super) fn open_for(
+        recording: &Recording,
+        options: &ConvertOptions,
+        needs: impl FnOnce(&Surveyed) -> Result<Needs>,
+        progress: &dyn JobProgress,
+    ) -> Result<Trace> {
         if !options.filter.is_empty() {
             let error = Error::new(ErrorKind::Usage, "a trace is opened whole, and its options have a filter");
             return Err(error.with_hint("give the filter to the stream"));
@@ -84,7 +97,8 @@ impl Trace {
         let files = prepare::survey(&pool, recording, &inputs, &options, &space, false, progress)?;
         let mut surveyed = prepare::plan(&pool, files, &inputs, &options, progress)?;
         let planned = PlannedInputs::of(&surveyed.files, &inputs);
-        let gathered = prepare::gather(&pool, &surveyed, &planned, &options, &space, progress)?;
+        let needs = needs(&surveyed)?;
+        let gathered = prepare::gather(&pool, &surveyed, &planned, (&options, &needs), &space, progress)?;
         let gathered = gathered.noted_in(&mut surveyed.files);
         surveyed.files.iter_mut().for_each(|file| file.descriptive = DescriptiveEvents::default());
         let name = recording.name.clone();
