@@ -11,16 +11,13 @@ use super::join::{Join, MAX_ADDRESSES};
 use super::keys::resolve;
 use super::lists::{Added, ListWriter, Lists};
 use super::matching::sightings;
-use super::records::{Definition, Sighting, Walk, WalkPart};
+use super::records::{Definition, MAX_KEPT, Sighting, Walk, WalkPart};
 use super::result::{StackOfEvent, Stacks};
 use super::sorted::sorted;
 use super::unjoined::{Reason, Unjoined};
 use super::wanted::WantedWalks;
 use crate::plan::{CompiledFilter, PlanResult, PlannedInputs};
 use crate::survey::{BufferSummary, FileKey, FileSurvey, Issue};
-
-/// Walks and keys that are kept of one input: those that are first in the file. The others are counted.
-pub(super) const MAX_KEPT: usize = 1 << 25;
 
 /// Finds the stacks of the events of a recording that a filter may pass, without one of all events; says what walks of them are not
 /// joined to one.

@@ -6,6 +6,9 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 use super::place::EventPlace;
 use crate::survey::FileKey;
 
+/// Walks and keys that are kept of one input: those that are first in the file. The others are counted.
+pub(super) const MAX_KEPT: usize = 1 << 25;
+
 /// A walk: a part of the stack of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes)]
 #[repr(C)]

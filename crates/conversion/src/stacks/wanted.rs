@@ -3,10 +3,10 @@
 use base::clock::{Clock, Ticks};
 use etl::event::stack::{StackEvent, described_by, may_be_walked};
 
-use super::gather::MAX_KEPT;
 use super::join::{MAX_ADDRESSES, MAX_BEHIND_NS};
 use super::lists;
 use super::matching::MAX_SIGHTINGS;
+use super::records::MAX_KEPT;
 use crate::plan::filter::{Overlap, TimeWindow};
 use crate::plan::{CompiledFilter, PlanResult, PlannedShape};
 use crate::survey::{BufferSummary, FileSurvey};
