@@ -598,7 +598,8 @@ fn long_pages_end_as_arrow_ends_them() {
 #[test]
 fn every_codec_is_written_as_arrow_writes_it() {
     let column = |kind| Column { kind, order: Order::Few(50), nulls: Nulls::OneIn(4) };
-    let codecs = [Compression::Zstd(1), Compression::Zstd(19), Compression::Snappy, Compression::Lz4];
+    let codecs =
+        [Compression::Zstd(1), Compression::Zstd(19), Compression::Snappy, Compression::Lz4, Compression::None];
     for codec in codecs {
         same(&[Kind::Int64, Kind::Text, Kind::Stack, Kind::Texts, Kind::Flag].map(column), 30_000, 1, codec);
     }
