@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::digest::Digest;
 use crate::targets::{
-    binaries, buffers, containers, decode, loss, report, schemas, stored, symbols, traces, values, xpress,
+    binaries, buffers, containers, decode, lake, loss, report, schemas, stored, symbols, traces, values, xpress,
 };
 
 /// A room with its oracle.
@@ -346,6 +346,10 @@ pub const ALL: &[Target] = &[
         .of_traces()
         .count(100),
     Target::new("report_stored", report::report_stored, "refused, or a small page without foreign markup")
+        .heavy()
+        .max_len(64)
+        .count(400),
+    Target::new("lake_stored", lake::lake_stored, "refused, or the lake that would have been")
         .heavy()
         .max_len(64)
         .count(400),

@@ -5,6 +5,7 @@ pub mod buffers;
 mod codes;
 pub mod containers;
 pub mod decode;
+pub mod lake;
 pub mod loss;
 pub mod report;
 pub mod schemas;

@@ -51,7 +51,7 @@ pub fn report(input: &[u8], digest: &mut Digest) {
 }
 
 /// The example of the project, converted.
-fn honest() -> &'static Files {
+pub(super) fn honest() -> &'static Files {
     static HONEST: OnceLock<Files> = OnceLock::new();
     HONEST.get_or_init(|| {
         let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/example.etl");

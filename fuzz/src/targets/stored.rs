@@ -77,7 +77,7 @@ fn convert_all(folder: &Path, partitions: u32) -> Result<(), Error> {
     (0..partitions).try_for_each(|number| convert_partition(folder, number, &options(), &NoProgress).map(drop))
 }
 
-fn read_all(folder: &Path) -> Files {
+pub(super) fn read_all(folder: &Path) -> Files {
     let mut files = Files::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
