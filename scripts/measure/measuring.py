@@ -81,6 +81,8 @@ class Run:
     others: float
     peak_anonymous: int | None
     output: str
+    # Calls that read and that write, and their bytes, by the names of /proc/PID/io; empty where not sampled.
+    calls: dict
 
 
 def run(command, sample_memory=False):
@@ -89,6 +91,7 @@ def run(command, sample_memory=False):
         started, busy = time.perf_counter(), busy_seconds()
         child = subprocess.Popen([str(part) for part in command], stdout=output, stderr=errors, env=environment())
         sampler = PeakSampler(child.pid) if sample_memory else None
+        calls = calls_of(child.pid) if sample_memory else {}
         _, status, usage = os.wait4(child.pid, 0)
         wall, busy = time.perf_counter() - started, busy_seconds() - busy
         child.returncode = os.waitstatus_to_exitcode(status)
@@ -98,7 +101,17 @@ def run(command, sample_memory=False):
             sys.exit(f"{' '.join(map(str, command))}: exit code {child.returncode}\n{errors.read()}")
         output.seek(0)
         others = max(0.0, busy - usage.ru_utime - usage.ru_stime)
-        return Run(wall, usage.ru_utime, usage.ru_stime, others, peak, output.read())
+        return Run(wall, usage.ru_utime, usage.ru_stime, others, peak, output.read(), calls)
+
+
+def calls_of(pid):
+    """What a process has read and written by calls, counted when it has ended and nobody has fetched its exit code yet."""
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    try:
+        with open(f"/proc/{pid}/io", encoding="ascii") as counts:
+            return {name.rstrip(":"): int(count) for name, count in map(str.split, counts)}
+    except OSError:
+        return {}
 
 
 def busy_seconds():

@@ -27,6 +27,7 @@ PAGES = {
     "docs/queries.md": (1, ["out/trace=boot", "views.sql", "views.spark.sql"]),
     "docs/recipes.md": (1, ["lake/trace=example", "lake/trace=orders"]),
     "docs/report.md": (1, ["boot.html", "opened", "pages/index.html", "pages/monday.html", "pages/tuesday.html"]),
+    "docs/scale.md": (2, ["out/trace=boot", "lake/lake.json"]),
     "docs/schemas.md": (16, ["out/trace=trace", "decoded/trace=trace", "shop.lock", "out/schema.lock", "out/trace=c", "facts.json"]),
     "docs/sidecar.md": (1, ["out/trace=boot"]),
     "docs/symbols.md": (2, ["out/symbols/modules.parquet", "missing.txt", "boot.html", "out/symbols/frames/boot.parquet"]),
