@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import time
 import unittest
 
@@ -186,6 +187,34 @@ class Lakes(unittest.TestCase):
             self.assertEqual([metadata.schema.column(column).name for column in order], ["trace", "timestamp_ns", "seq"])
             self.assertIn("RLE_DICTIONARY", metadata.row_group(0).column(0).encodings)
 
+    def test_a_file_ends_before_the_row_group_that_would_take_it_past_its_target(self):
+        """So that each but the last is smaller than the target by less than a row group, which has 96 MiB of values at most."""
+        inputs, out = support.temporary_folder("compact-in"), support.temporary_folder("compact-out")
+        trace = os.path.join(inputs, "long.etl")
+        maker = os.path.join(os.path.dirname(support.BINARY), "examples", "make_trace")
+        # One provider: two row groups of 1,048,576 rows, and what is left.
+        subprocess.run([maker, "bulk", trace, "2200000", "1"], check=True, stdin=subprocess.DEVNULL, timeout=support.TIMEOUT_S)
+        support.convert([trace], out)
+
+        def files(lake, table):
+            """The bytes of each file of a table, and of its row groups."""
+            same = [file for file in manifest(lake)["files"] if os.path.dirname(file["path"]) == table]
+            metadata = [pyarrow.parquet.read_metadata(os.path.join(lake, file["path"])) for file in same]
+            sizes = [[sum(of.row_group(number).column(at).total_compressed_size for at in range(of.num_columns)) for number in range(of.num_row_groups)] for of in metadata]
+            return [file["bytes"] for file in same], sizes
+
+        whole, lake = support.temporary_folder("lake"), support.temporary_folder("lake")
+        compact(out, "-o", whole, "--by", "none", "--target-size", "1GiB")
+        largest = max(manifest(whole)["files"], key=lambda file: file["rows"])
+        table = os.path.dirname(largest["path"])
+        _, [[first, second, third]] = files(whole, table)
+        target = first + second - 1024
+        self.assertLess(second + third, target)
+        compact(out, "-o", lake, "--by", "none", "--target-size", str(target))
+        sizes, found = files(lake, table)
+        self.assertEqual(found, [[first], [second, third]])
+        self.assertGreater(sizes[0], target - second)
+
     def test_one_trace_writes_its_buckets_alone(self):
         out, lake = copies(40, "--provider", "Kernel-Process"), support.temporary_folder("lake")
         folders = traces_of(out)
@@ -230,6 +259,29 @@ class Lakes(unittest.TestCase):
         self.assertEqual([path for path in support.files_below(lake) if path.endswith(".parquet")], [])
         compact(kept, "-o", lake)
         self.assertEqual(contents(fresh), contents(lake))
+
+    def test_the_first_trace_of_a_bucket_goes(self):
+        """What stays has tables without rows, which no file is of, and one in which the trace that goes had all rows."""
+        out, lake, fresh = copies(16, "--provider", "Kernel-Process"), support.temporary_folder("lake"), support.temporary_folder("lake")
+        compact(out, "-o", lake)
+        first = {}
+        for trace in manifest(lake)["traces"]:
+            first.setdefault(trace["bucket"], trace["trace"])
+        for name in first.values():
+            # Half of the recording: it is cut, which the other traces' tables say nothing of.
+            with open(support.EXAMPLE, "rb") as file:
+                content = file.read()
+            inputs = support.temporary_folder("compact-in")
+            with open(os.path.join(inputs, f"{name}.etl"), "wb") as file:
+                file.write(content[: len(content) // 2 + 100])
+            self.assertEqual(support.run("convert", inputs, "-o", out, "--if-exists", "replace", "--provider", "Kernel-Process").returncode, 4)
+        compact(out, "-o", lake)
+        self.assertLess(len(first), 16)
+        done = compact("-o", lake, *(word for name in first.values() for word in ("--forget", name)))
+        self.assertEqual(done["forgotten"], sorted(first.values()))
+        compact(*(trace for trace in traces_of(out) if os.path.basename(trace)[6:] not in first.values()), "-o", fresh)
+        self.assertEqual(contents(lake), contents(fresh))
+        self.assert_whole(lake)
 
     def test_traces_that_do_not_bind_stand_side_by_side(self):
         out, lake = copies(2, "--provider", "Kernel-Process,Kernel-DiskIo"), support.temporary_folder("lake")

@@ -31,8 +31,8 @@ pub(crate) struct LoadedMember {
     pub name: String,
     /// Where its rows are; `None` where the lake has them.
     pub folder: Option<PublishedTrace>,
-    /// Of a trace that the lake does not have: its manifest, and its tables as a text.
-    pub manifest: Option<(String, String)>,
+    /// Of a trace that the lake does not have: its manifest, and its tables as a text, which most traces have in common.
+    pub manifest: Option<(String, Arc<str>)>,
     /// By the folder of the table.
     pub tables: BTreeMap<String, MemberTable>,
 }
@@ -91,7 +91,7 @@ pub(crate) fn load(
     progress: &dyn Progress,
 ) -> Result<Vec<LoadedMember>> {
     let mut loaded = BTreeMap::new();
-    let mut shared: HashMap<String, Arc<Tables>> = HashMap::new();
+    let mut shared: HashMap<Arc<str>, Arc<Tables>> = HashMap::new();
     for member in members {
         stop_if_cancelled(progress)?;
         let Some(folder) = &member.folder else { continue };
@@ -103,11 +103,16 @@ pub(crate) fn load(
         let part = LakePart::of(folder, &record)?;
         let part_text =
             serde_json::to_string(&part).map_err(|cause| Error::bug("no JSON of columns").caused_by(cause))?;
-        if !shared.contains_key(&part_text) {
-            let tables = tables_of(&part).map_err(|error| error.in_file(folder.folder()))?;
-            shared.insert(part_text.clone(), Arc::new(tables));
-        }
-        let tables = shared.get(&part_text).map(Arc::clone).unwrap_or_default();
+        let known = shared.get_key_value(&*part_text).map(|(text, tables)| (Arc::clone(text), Arc::clone(tables)));
+        let (part_text, tables) = match known {
+            Some(known) => known,
+            None => {
+                let tables = Arc::new(tables_of(&part).map_err(|error| error.in_file(folder.folder()))?);
+                let text: Arc<str> = part_text.into();
+                shared.insert(Arc::clone(&text), Arc::clone(&tables));
+                (text, tables)
+            }
+        };
         let name = member.trace.trace.clone();
         let tables = member_tables(&tables, &record);
         let manifest = Some((text, part_text));

@@ -4,13 +4,15 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use base::error::{Error, ErrorKind, Result};
 use base::progress::Progress;
 use columnar::columns::with_uuid_type;
 use columnar::output::{Store, StoredFile};
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::file::metadata::ParquetMetaData;
 use published::verify::check_file;
 use published::{ParquetBytes, column_types};
 
@@ -69,17 +71,35 @@ impl TableFile {
         columns.map(|(column, field)| ((column.name, column.form), marked(field, field.name(), &by_path))).collect()
     }
 
-    /// The place of each of some columns, by name.
-    fn places<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<Option<usize>> {
-        let schema = self.builder.schema();
-        names.map(|name| schema.index_of(name).ok()).collect()
-    }
-
-    /// Its rows, so many at a time.
+    /// Its rows, so many at a time, without the columns in which no row has a value: to open a column takes longer than to read the
+    /// few rows of a small trace.
     fn batches(self, rows: usize) -> Result<ParquetRecordBatchReader> {
-        let reader = self.builder.with_batch_size(rows).build();
+        let metadata = self.builder.metadata();
+        let columns = (0..self.builder.schema().fields().len()).filter(|&column| !is_null(metadata, column));
+        let mask = ProjectionMask::roots(self.builder.parquet_schema(), columns);
+        let reader = self.builder.with_projection(mask).with_batch_size(rows).build();
         reader.map_err(|cause| unreadable(&self.location, cause))
     }
+}
+
+/// Whether the statistics of all row groups say of a column that it is NULL in each row. Those of lists and structures count what is empty
+/// as NULL.
+fn is_null(metadata: &ParquetMetaData, column: usize) -> bool {
+    let schema = metadata.file_metadata().schema_descr();
+    let mut leaves = (0..schema.num_columns()).filter(|&leaf| schema.get_column_root_idx(leaf) == column);
+    let (Some(leaf), None) = (leaves.next(), leaves.next()) else { return false };
+    let is_plain = schema.column(leaf).path().parts().len() == 1;
+    is_plain
+        && metadata.row_groups().iter().all(|group| {
+            let nulls = group.columns().get(leaf).and_then(|chunk| chunk.statistics()?.null_count_opt());
+            nulls.is_some_and(|nulls| u64::try_from(group.num_rows()) == Ok(nulls))
+        })
+}
+
+/// The place of each of some columns among those that are read, by name.
+fn places<'n>(batches: &ParquetRecordBatchReader, names: impl Iterator<Item = &'n str>) -> Vec<Option<usize>> {
+    let schema = batches.schema();
+    names.map(|name| schema.index_of(name).ok()).collect()
 }
 
 fn unreadable(location: &std::path::Path, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
@@ -123,8 +143,9 @@ pub(crate) fn rows_of_files(
 ) -> Result<()> {
     for file in files {
         let file = file.open(store, progress)?;
-        let (location, places) = (file.location.clone(), file.places(columns.iter().copied()));
-        for batch in file.batches(block)? {
+        let (location, batches) = (file.location.clone(), file.batches(block)?);
+        let places = places(&batches, columns.iter().copied());
+        for batch in batches {
             each(Rows::of(&batch.map_err(|cause| unreadable(&location, cause))?, &places))?;
         }
     }
@@ -200,12 +221,12 @@ impl<'a> LakeRows<'a> {
             }
             let Some(file) = self.files.pop_front() else { return Ok(None) };
             let file = file.open(self.store, self.progress)?;
-            let (location, places) = (file.location.clone(), file.places(self.columns.iter().copied()));
-            let trace = file.places([TRACE].into_iter()).pop().flatten();
-            let trace = trace.ok_or_else(|| {
+            let (location, batches) = (file.location.clone(), file.batches(self.block)?);
+            let places = places(&batches, self.columns.iter().copied());
+            let trace = batches.schema().index_of(TRACE).map_err(|_| {
                 Error::new(ErrorKind::Output, "expected the column trace, found none").in_file(&location)
             })?;
-            self.reader = Some(LakeReader { batches: file.batches(self.block)?, location, places, trace });
+            self.reader = Some(LakeReader { batches, location, places, trace });
         }
     }
 }

@@ -80,7 +80,7 @@ impl Bucket<'_> {
 
     fn write_group(&self, table: &str, group: &Group, members: &[Row<'_>]) -> Result<Vec<StagedFile>> {
         let kept = self.kept_files(table, members);
-        let schema = Schema::new(self.fields(&group.columns, members, &kept)?);
+        let schema = Schema::new(self.fields(table, &group.columns, members)?);
         let columns: Vec<&str> = group.columns.iter().map(|column| column.name.as_str()).collect();
         let read = (columns.as_slice(), block_rows(columns.len()));
         let mut lake: Vec<LakeRows<'_>> = kept.values().filter_map(|files| self.rows_of(files, read)).collect();
@@ -123,7 +123,7 @@ impl Bucket<'_> {
                 stop_if_cancelled(self.progress)?;
                 match (&member.manifest, &mut lake) {
                     (Some((manifest, tables)), _) => {
-                        let column = |text: &String| Some(Arc::new(StringArray::from(vec![text.as_str()])) as ArrayRef);
+                        let column = |text: &str| Some(Arc::new(StringArray::from(vec![text])) as ArrayRef);
                         rows.push(place, &Rows { rows: 1, columns: vec![column(manifest), column(tables)] })?;
                     }
                     (None, Some(lake)) => lake.rows_of(&member.name, &mut |new| rows.push(place, &new))?,
@@ -195,26 +195,26 @@ impl Bucket<'_> {
         self.lake.map(|lake| LakeRows::new(&*lake.store, files.iter().map(source), read, self.progress))
     }
 
-    /// The columns as Arrow has them, from the first file that has each in its form.
-    fn fields(
-        &self,
-        columns: &[TableColumn],
-        members: &[Row<'_>],
-        kept: &BTreeMap<Option<&str>, Vec<&LakeFile>>,
-    ) -> Result<Vec<Field>> {
+    /// The columns as Arrow has them, from the first file that has each in its form: of a trace that comes, or any of the table in the
+    /// bucket. A trace that stays and has no rows is among those of no file.
+    fn fields(&self, table: &str, columns: &[TableColumn], members: &[Row<'_>]) -> Result<Vec<Field>> {
         let mut known: HashMap<(String, String), Field> = HashMap::new();
-        let is_known = |known: &HashMap<_, _>, column: &TableColumn| {
-            known.contains_key(&(column.name.clone(), column.form.clone()))
+        let are_known = |known: &HashMap<_, _>, columns: &[TableColumn]| {
+            columns.iter().all(|column| known.contains_key(&(column.name.clone(), column.form.clone())))
         };
-        for file in kept.values().filter_map(|files| files.first()) {
-            let lake = self.lake.ok_or_else(|| Error::bug("expected a lake of this file"))?;
-            known.extend(TableFile::open(&*lake.store, &file.path)?.fields());
-        }
         for (_, member, table) in members {
             let Some((folder, file)) = member.folder.as_ref().zip(table.files.first()) else { continue };
-            if !table.table.columns.iter().all(|column| is_known(&known, column)) {
+            if !are_known(&known, &table.table.columns) {
                 known.extend(TableFile::open(&*folder.store, &file.path)?.fields());
             }
+        }
+        for (lake, file) in
+            self.lake.into_iter().flat_map(|lake| self.files_of(table).into_iter().map(move |file| (lake, file)))
+        {
+            if are_known(&known, columns) {
+                break;
+            }
+            known.extend(TableFile::open(&*lake.store, &file.path)?.fields());
         }
         let field = |column: &TableColumn| {
             let field = known.remove(&(column.name.clone(), column.form.clone()));

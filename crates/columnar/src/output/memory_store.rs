@@ -99,7 +99,14 @@ impl Store for MemoryStore {
 
 /// The content of a file when it was opened.
 #[derive(Debug)]
-struct MemoryFile(Arc<[u8]>);
+pub struct MemoryFile(Arc<[u8]>);
+
+impl MemoryFile {
+    /// One with this content.
+    pub fn new(content: Vec<u8>) -> Self {
+        MemoryFile(content.into())
+    }
+}
 
 impl StoredFile for MemoryFile {
     fn len(&self) -> u64 {

@@ -30,5 +30,5 @@ pub use interface::{IfExists, Output, OutputFile, PlanOutput, Published, StagedF
 pub use local_store::LocalStore;
 pub use manifest::{CommitRecord, FileEntry, options_hash};
 pub use memory::MemoryOutput;
-pub use memory_store::MemoryStore;
+pub use memory_store::{MemoryFile, MemoryStore};
 pub use store::{Store, StoredFile};

@@ -10,7 +10,7 @@ use base::progress::{Progress, stop_if_cancelled};
 use columnar::output::manifest::{CommitRecord, FileEntry, MANIFEST_PATH};
 use columnar::output::sink::hex;
 use columnar::output::store::{EntryKind, joined};
-use columnar::output::{Store, StoredFile};
+use columnar::output::{MemoryFile, Store, StoredFile};
 use sha2::{Digest, Sha256};
 
 use super::finding::{Finding, FindingKind};
@@ -25,7 +25,8 @@ pub(super) struct FileChecks<'a> {
     pub progress: &'a dyn Progress,
 }
 
-/// Bytes that are hashed at a time.
+/// Bytes that are hashed at a time. A file that has no more is read once: who asks for its hash and then for its rows gets both
+/// from the same bytes.
 const CHUNK: usize = 1 << 18;
 
 /// What a manifest says of a file.
@@ -68,18 +69,31 @@ impl Wanted<'_> {
             find(FindingKind::Size, format!("expected {bytes} bytes, found {}", file.len()));
             return Ok(None);
         }
-        if !quick {
-            match hash(&*file, u64::MAX, progress)? {
-                Ok(hash) if hash == sha256 => {}
-                Ok(hash) => find(FindingKind::Hash, format!("expected the SHA-256 {sha256}, found {hash}")),
-                Err(cause) => find(FindingKind::Unreadable, format!("cannot read: {cause}")),
-            }
-            if !findings.is_empty() {
+        if quick {
+            return Ok(Some(file));
+        }
+        let file = match held(file) {
+            Ok(file) => file,
+            Err(cause) => {
+                find(FindingKind::Unreadable, format!("cannot read: {cause}"));
                 return Ok(None);
             }
+        };
+        match hash(&*file, u64::MAX, progress)? {
+            Ok(hash) if hash == sha256 => return Ok(Some(file)),
+            Ok(hash) => find(FindingKind::Hash, format!("expected the SHA-256 {sha256}, found {hash}")),
+            Err(cause) => find(FindingKind::Unreadable, format!("cannot read: {cause}")),
         }
-        Ok(Some(file))
+        Ok(None)
     }
+}
+
+/// A small file from memory, a larger one as it is.
+fn held(file: Arc<dyn StoredFile>) -> io::Result<Arc<dyn StoredFile>> {
+    let Some(bytes) = usize::try_from(file.len()).ok().filter(|&bytes| bytes <= CHUNK) else { return Ok(file) };
+    let mut content = vec![0; bytes];
+    file.read_exact_at(0, &mut content)?;
+    Ok(Arc::new(MemoryFile::new(content)))
 }
 
 /// Opens a file of a store that has this length and this SHA-256, in lower-case hexadecimal.
