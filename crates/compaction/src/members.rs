@@ -103,16 +103,8 @@ pub(crate) fn load(
         let part = LakePart::of(folder, &record)?;
         let part_text =
             serde_json::to_string(&part).map_err(|cause| Error::bug("no JSON of columns").caused_by(cause))?;
-        let known = shared.get_key_value(&*part_text).map(|(text, tables)| (Arc::clone(text), Arc::clone(tables)));
-        let (part_text, tables) = match known {
-            Some(known) => known,
-            None => {
-                let tables = Arc::new(tables_of(&part).map_err(|error| error.in_file(folder.folder()))?);
-                let text: Arc<str> = part_text.into();
-                shared.insert(Arc::clone(&text), Arc::clone(&tables));
-                (text, tables)
-            }
-        };
+        let tables = shared_tables(part_text, &part, &mut shared).map_err(|error| error.in_file(folder.folder()))?;
+        let (part_text, tables) = tables;
         let name = member.trace.trace.clone();
         let tables = member_tables(&tables, &record);
         let manifest = Some((text, part_text));
@@ -132,6 +124,20 @@ pub(crate) fn load(
         }
         None => Ok(loaded.into_values().collect()),
     }
+}
+
+/// The tables of a trace with their text, which all traces share that have the same.
+fn shared_tables(
+    text: String,
+    part: &LakePart,
+    shared: &mut HashMap<Arc<str>, Arc<Tables>>,
+) -> Result<(Arc<str>, Arc<Tables>)> {
+    if let Some((text, tables)) = shared.get_key_value(&*text) {
+        return Ok((Arc::clone(text), Arc::clone(tables)));
+    }
+    let (text, tables): (Arc<str>, _) = (text.into(), Arc::new(tables_of(part)?));
+    shared.insert(Arc::clone(&text), Arc::clone(&tables));
+    Ok((text, tables))
 }
 
 /// Those that the lake has.
