@@ -43,6 +43,11 @@ fn compact() {
 }
 
 #[test]
+fn clean() {
+    insta::assert_snapshot!(help(&["clean", "--help"]));
+}
+
+#[test]
 fn compare() {
     insta::assert_snapshot!(help(&["compare", "--help"]));
 }
@@ -102,7 +107,7 @@ fn steps() {
 }
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 28] = [
     "",
     "convert",
     "plan",
@@ -113,6 +118,7 @@ const COMMANDS: [&str; 27] = [
     "verify",
     "report",
     "compact",
+    "clean",
     "compare",
     "views",
     "describe",

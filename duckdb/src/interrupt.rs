@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use base::progress::Progress;
+use base::remote::Stop;
 use batch::Observer;
 use batch::notice::Notice;
 use conversion::convert::{JobProgress, Stage};
@@ -43,6 +44,10 @@ impl Progress for Watch {
 
     fn is_cancelled(&self) -> bool {
         is_pressed()
+    }
+
+    fn stop(&self) -> Stop {
+        Stop::when(is_pressed)
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use base::error::Result;
 use batch::keywords::{self, Arguments, RunOptions};
 use batch::schemas::{LoadedSchemas, with_lock};
-use batch::{Batch, BatchOptions, Converter, Inputs, caught, exposition, inputs, lanes};
+use batch::{Batch, BatchOptions, Converter, Inputs, caught, exposition, inputs, lanes, open_by};
 use conversion::convert::{ConvertOptions, LockFrom, Outcome, Recording};
 use conversion::job::workers::Workers;
 use pyo3::prelude::*;
@@ -37,7 +37,7 @@ pub(crate) fn asked(inputs: Vec<OsString>, out: PathBuf, arguments: Arguments) -
     asked.inputs = inputs;
     asked.convert.out = out;
     asked.check()?;
-    inputs::check_no_url(&asked.convert.out)?;
+    inputs::check_output(&asked.convert.out)?;
     let convert = with_lock(std::mem::take(&mut asked.convert), run.schema_lock.as_deref())?;
     asked.convert = convert.threads(run.threads()).memory(run.memory()).run_id(run.run_id.clone()).dry_run(run.dry_run);
     asked.convert.recorded = asked.record();
@@ -59,7 +59,7 @@ fn run(
     let Inputs { jobs, open, schemas: found } = batch.inputs()?;
     state.expect_traces(jobs.len());
     let mut options = schemas.into_options(asked.convert.clone(), &found, state);
-    options.open = open;
+    open_by(&mut options, &jobs, open);
     let workers = Workers::new(&options)?;
     batch.convert_all(&jobs, &options, &Lanes { workers: &workers, state });
     if options.lock_in_use() == Some(LockFrom::Folder) && !options.dry_run {

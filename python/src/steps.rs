@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use base::error::{Error, ErrorKind, Result};
 use batch::keywords::{self, Arguments};
 use batch::schemas::LoadedSchemas;
-use batch::{Batch, Inputs};
+use batch::{Batch, Inputs, open_by};
 use conversion::convert::Outcome;
 use conversion::job::part_stream::PlannedPart;
 use conversion::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptions};
@@ -51,7 +51,7 @@ fn planned(
     let Inputs { jobs, open, schemas: found } = batch.inputs()?;
     state.expect_traces(jobs.len());
     let mut options = schemas.into_options(asked.convert.clone(), &found, state);
-    options.open = open;
+    open_by(&mut options, &jobs, open);
     let mut planned = Vec::new();
     for job in &jobs {
         if batch.outcomes.is_stopped() {

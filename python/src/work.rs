@@ -2,12 +2,13 @@
 
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use base::error::{Error, ErrorKind, Result};
 use base::progress::Progress;
+use base::remote::Stop;
 use batch::notice::{Level, Notice};
 use batch::{Observer, caught};
 use conversion::convert::{JobProgress, Stage};
@@ -25,7 +26,7 @@ const STACK: usize = 8 << 20;
 /// How far work is, whether it is to stop, and the first error that it has told.
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    stop: AtomicBool,
+    stop: Arc<AtomicBool>,
     done: AtomicU64,
     stage: Mutex<(&'static str, Option<u64>)>,
     /// Traces that have ended, and all.
@@ -94,6 +95,11 @@ impl Progress for State {
 
     fn is_cancelled(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    fn stop(&self) -> Stop {
+        let stop = Arc::clone(&self.stop);
+        Stop::when(move || stop.load(Ordering::Relaxed))
     }
 }
 

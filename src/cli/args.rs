@@ -96,12 +96,17 @@ pub(super) enum Command {
     /// What grew, what shrank, and what of that is proven.
     #[command(after_help = ENVIRONMENT)]
     Compare(Box<CompareArgs>),
-    /// Bring published traces together in a lake, in few large files
+    /// Bring traces together in a lake, in few large files
     ///
     /// A lake has one table per provider over all traces. What is new is added, what was converted anew is replaced; only files with rows
     /// of such traces are written.
     #[command(after_help = ENVIRONMENT)]
     Compact(CompactArgs),
+    /// Remove what interrupted runs have left in an object store
+    ///
+    /// Objects below an address that no manifest names: a store has no staging folder that goes with its run.
+    #[command(after_help = ENVIRONMENT)]
+    Clean(CleanArgs),
     /// Describe published traces for programs that ask them
     ///
     /// Datasets and views with columns, types, units and meanings, counts of rows, the span of time, and losses: what a program, or a
@@ -373,6 +378,24 @@ pub(super) struct CompactArgs {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct CleanArgs {
+    /// The address that traces were written to, such as s3://bucket/traces
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+    /// Hours that nobody has written to what goes: a run may still be at work on what is younger
+    #[arg(long, value_name = "HOURS", default_value_t = 24)]
+    pub older_than: u64,
+    /// Count, and remove nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct DescribeArgs {
     /// A folder with traces, or a trace (trace=NAME)
     #[arg(value_name = "OUT")]
@@ -557,7 +580,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 337);
+        assert_eq!(options, 346);
     }
 
     /// Each option of each command with its words and default: its name is also the key of `--config`, and with

@@ -5,7 +5,7 @@ use std::path::Path;
 use base::error::{ErrorCode, Result};
 use batch::notice::Notice;
 use batch::schemas::LoadedSchemas;
-use batch::{Batch, BatchOptions, Inputs, exposition, inputs};
+use batch::{Batch, BatchOptions, Inputs, exposition, inputs, open_by};
 use conversion::convert::LockFrom;
 use conversion::job::workers::Workers;
 
@@ -33,7 +33,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
     }
     let Inputs { jobs, open, schemas: found } = batch.inputs()?;
     let mut options = schemas.into_options(asked.convert.clone(), &found, &run);
-    options.open = open;
+    open_by(&mut options, &jobs, open);
     run.interrupt.working(true);
     let workers = Workers::new(&options);
     if let Ok(workers) = &workers {
@@ -53,7 +53,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
 /// What keeps the run from starting.
 pub(super) fn start(args: &JobArgs) -> Result<Run> {
     BatchOptions { convert: options::chosen(args), ..args.batch.options.clone() }.check()?;
-    inputs::check_no_url(&args.output.output)?;
+    inputs::check_output(&args.output.output)?;
     Run::start(&args.run)
 }
 

@@ -14,8 +14,8 @@ use super::choices::{ColorMode, LogFormat};
 use super::help::on_a_screen;
 use super::hints::with_hint;
 use super::{
-    compact, compare, config, console, convert, describe, events, export, generate, inspect, log, query, refusal,
-    report, schema, steps, symbols, verify, views,
+    clean, compact, compare, config, console, convert, describe, events, export, generate, inspect, log, query,
+    refusal, report, schema, steps, symbols, verify, views,
 };
 
 /// Does what the command line says.
@@ -41,6 +41,7 @@ pub fn run() -> ExitCode {
         Command::Report(args) => report::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Compact(args) => compact::run(args),
+        Command::Clean(args) => clean::run(args),
         Command::Symbols(args) => symbols::run(args),
         Command::Query(args) => query::run(args),
         Command::Describe(args) => describe::run(args),

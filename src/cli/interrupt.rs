@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use base::remote::Stop;
 use columnar::output::folder::CleanupRegistry;
 
 /// Exit code after a signal: this plus its number, as shells have it.
@@ -47,6 +48,12 @@ impl Interrupt {
     /// Whether to stop at the next opportunity.
     pub(super) fn is_set(&self) -> bool {
         self.signal.load(Ordering::Relaxed) != 0
+    }
+
+    /// The same question, for whoever waits for a network.
+    pub(super) fn stop(&self) -> Stop {
+        let signal = Arc::clone(&self.signal);
+        Stop::when(move || signal.load(Ordering::Relaxed) != 0)
     }
 
     /// The exit code of a run that stopped: 130 or 143, or that of another signal.

@@ -22,6 +22,7 @@ mod args;
 mod browser;
 mod choices;
 mod chosen;
+mod clean;
 mod compact;
 mod compare;
 mod config;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use base::progress::{Progress, Step};
 use base::readable::count::{ByteCount, Count};
 use base::readable::printable::printable;
+use base::remote::Stop;
 use columnar::output::folder::CleanupRegistry;
 use conversion::convert::{JobProgress, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -106,6 +107,10 @@ impl Progress for ProgressDisplay<'_> {
 
     fn is_cancelled(&self) -> bool {
         self.interrupt.is_set()
+    }
+
+    fn stop(&self) -> Stop {
+        self.interrupt.stop()
     }
 
     fn worked(&self, step: Step, time: Duration) {

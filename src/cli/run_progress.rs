@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use base::progress::{Progress, Step};
 use base::readable::printable::printable;
+use base::remote::Stop;
 use columnar::output::folder::CleanupRegistry;
 use conversion::convert::{JobProgress, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -163,6 +164,10 @@ impl Progress for TraceProgress<'_> {
 
     fn is_cancelled(&self) -> bool {
         self.board.interrupt.is_set()
+    }
+
+    fn stop(&self) -> Stop {
+        self.board.interrupt.stop()
     }
 
     fn worked(&self, step: Step, time: Duration) {

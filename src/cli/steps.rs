@@ -3,7 +3,7 @@
 use base::error::{Error, ErrorKind, Result};
 use batch::notice::Notice;
 use batch::schemas::LoadedSchemas;
-use batch::{Batch, Inputs, RunStatus};
+use batch::{Batch, Inputs, RunStatus, open_by};
 use conversion::convert::{Outcome, Report};
 use conversion::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptions};
 use etl::input::{OpenOptions, STDIN};
@@ -30,7 +30,7 @@ pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
     batch.outcomes.keep_records()?;
     let Inputs { jobs, open, schemas: found } = batch.inputs()?;
     let mut options = schemas.into_options(asked.convert.clone(), &found, &run);
-    options.open = open;
+    open_by(&mut options, &jobs, open);
     run.interrupt.working(true);
     for (position, job) in jobs.iter().enumerate() {
         if batch.outcomes.is_stopped() {

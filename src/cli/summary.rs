@@ -22,6 +22,10 @@ pub(super) fn page(summary: &Summary, width: Width) -> String {
     let mut values = TextTable::of_values();
     totals(&results, &mut values);
     output_lines(summary, &mut values);
+    if let Some(asked) = summary.asked_of_stores() {
+        let (read, written) = (ByteCount(asked.bytes_read), ByteCount(asked.bytes_written));
+        values.value("stores", format!("{}, {read} read, {written} written", counted(asked.requests, "requests")));
+    }
     let missing = undecoded::table(&add_up(results.iter().flat_map(|result| &result.undecoded)), width);
     let rows = datasets::table(&datasets, width);
     let tables = [rows, missing].into_iter().filter(|table| !table.is_empty());

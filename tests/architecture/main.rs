@@ -16,7 +16,7 @@ use text::without_tables;
 
 /// The rooms in the order of the pipeline, those of a crate but the first with its name: each may use those before it, none behind
 /// it. Between crates the compiler sees to that, too; the memory map and the fuzz crate have no rooms.
-const ORDER: [&str; 74] = [
+const ORDER: [&str; 75] = [
     "base/error",
     "base/address",
     "base/guid",
@@ -27,6 +27,7 @@ const ORDER: [&str; 74] = [
     "base/clock",
     "base/readable",
     "base/names",
+    "base/remote",
     "base/progress",
     "base/resources",
     "base/settings",

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::remote;
+
 /// The first pause; each is twice as long as the one before, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
@@ -80,8 +82,11 @@ pub fn absolute_text(path: &Path) -> String {
     absolute(path).display().to_string()
 }
 
-/// The same path from any folder; as it is where the system cannot say what folder this is.
+/// The same path from any folder; as it is where the system cannot say what folder this is, and where it is an address.
 pub fn absolute(path: &Path) -> PathBuf {
+    if remote::url_of(path).is_some() {
+        return path.to_owned();
+    }
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 

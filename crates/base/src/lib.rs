@@ -30,6 +30,7 @@ pub mod listing;
 pub mod names;
 pub mod progress;
 pub mod readable;
+pub mod remote;
 pub mod resources;
 pub mod settings;
 pub mod sid;

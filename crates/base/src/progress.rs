@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::remote::Stop;
 
 /// Where a long run reports how far it is, and learns that it should stop.
 pub trait Progress: Sync {
@@ -13,6 +14,11 @@ pub trait Progress: Sync {
     /// Whether to stop at the next opportunity.
     fn is_cancelled(&self) -> bool {
         false
+    }
+
+    /// The same question, for whoever waits longer than this reference lives. Default: it is never answered by yes.
+    fn stop(&self) -> Stop {
+        Stop::default()
     }
 
     /// A thread was busy with some work for so long. The times of all threads and of all kinds of work may be added
@@ -52,6 +58,10 @@ impl Progress for Silent<'_> {
 
     fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
+    }
+
+    fn stop(&self) -> Stop {
+        self.0.stop()
     }
 
     fn worked(&self, step: Step, time: Duration) {

@@ -9,7 +9,7 @@ use base::progress::NoProgress;
 use base::suggest::nearest;
 use conversion::convert::InputFile;
 use etl::input::container::{Archive, Format, Member, name_within};
-use etl::input::{Address, Input, LocalFile, OpenOptions, open_archive};
+use etl::input::{Address, OpenOptions, open_archive, open_file};
 use glob::Pattern;
 
 use crate::begin::probe;
@@ -105,11 +105,13 @@ fn own_name(path: &str) -> &str {
 
 /// What a file is packed as, by its first bytes.
 fn format_of(path: &Address, open: &OpenOptions) -> Option<Format> {
-    let head = |input: &dyn Input| Format::of(input.bytes(0, Format::SIGN, &mut Vec::new()).ok()?);
-    match &open.stdin {
-        Some(stdin) if path.is_stdin() => head(&**stdin),
-        _ => head(&LocalFile::open(path).ok()?),
+    // To look into an object is a request, and a block of it; what is called like a trace is taken for one.
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if path.scheme().is_some() && is_trace_name(&name) {
+        return None;
     }
+    let input = open_file(path, open, &NoProgress).ok()?;
+    Format::of(input.bytes(0, Format::SIGN, &mut Vec::new()).ok()?)
 }
 
 /// A compressed file is taken for what its name says, else looked into where nobody named it.

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use base::error::{Error, ErrorKind, Result};
 use base::listing::entries;
 use base::names::{is_packed_name, is_tar_name, is_trace_name, text_of};
+use base::remote;
 use columnar::output::folder::{is_lake, is_of_output};
+use columnar::output::remote_output::check_writable;
 use conversion::convert::{InputFile, Recording};
 use etl::input::{Address, OpenOptions, STDIN, SharedMembers, read_stdin};
 use glob::MatchOptions;
@@ -17,6 +19,7 @@ use glob::MatchOptions;
 use crate::contents::{self, Asked, Contents};
 use crate::list::{self, LineOptions};
 use crate::passed_over::{PassedOver, Reason};
+use crate::remote_inputs;
 
 /// The traces of each recording that lists name.
 pub type Merged = BTreeMap<String, Vec<InputFile>>;
@@ -171,11 +174,11 @@ impl FoundInputs {
         if path.is_dir() {
             return self.add_folder(path, path);
         }
-        if let Some(scheme) = address.scheme().filter(|_| !path.exists()) {
-            let error = nothing(&format!("{scheme} addresses cannot be read"), path);
-            return self.problems.push(error.with_hint("bring the trace to this system first"));
+        let split = address.split();
+        if split.is_none() && address.scheme().is_some() && !path.exists() {
+            return self.add_remote(&address);
         }
-        if let Some((archive, member)) = address.split() {
+        if let Some((archive, member)) = split {
             let source = relative(&archive, archive.parent().unwrap_or(Path::new("")));
             return match contents::of_members(&archive, &source, &member, &self.open) {
                 Ok(members) => self.keep(members),
@@ -187,6 +190,22 @@ impl FoundInputs {
             None if path.exists() => self.push(&as_stored(path), path.parent().unwrap_or(Path::new(""))),
             None => self.problems.push(nothing("there is no such file or folder", path)),
         }
+    }
+
+    /// What lies in a store: one object, or those below an address.
+    fn add_remote(&mut self, address: &Address) {
+        let found = match remote_inputs::find(address) {
+            Ok(found) => found,
+            Err(problem) => return self.problems.push(problem),
+        };
+        let asked = if found.is_named { Asked::ByName } else { Asked::InFolder };
+        let mut passed = PassedOver::default();
+        for (object, source) in found.objects {
+            if let Err(reason) = self.take(&object, &source, asked) {
+                passed.add(reason, &source);
+            }
+        }
+        self.notes.extend(passed.note(address));
     }
 
     /// What comes through standard input, which is read once.
@@ -335,16 +354,12 @@ impl FoundInputs {
     }
 }
 
-/// Refuses an output folder that is an address, for which a folder `s3:` would be made here.
+/// Refuses an output that nobody can write: an address without a client for it.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`].
-pub fn check_no_url(output: &Path) -> Result<()> {
-    let address = Address::from(output);
-    let Some(scheme) = address.scheme() else { return Ok(()) };
-    let message = format!("expected a folder of this system, found an {scheme} address");
-    let hint = "convert into a folder and copy it there";
-    Err(Error::new(ErrorKind::Usage, message).in_file(output).with_hint(hint))
+pub fn check_output(output: &Path) -> Result<()> {
+    remote::url_of(output).map_or(Ok(()), |url| check_writable(&url))
 }
 
 /// Text in UTF-8, or in UTF-16 with the mark that Windows tools put before it.
@@ -532,8 +547,11 @@ mod tests {
 
     #[test]
     fn addresses_are_no_paths() {
-        assert_eq!(check_no_url(Path::new("gs://b/out")).unwrap_err().kind(), ErrorKind::Usage);
+        assert_eq!(check_output(Path::new("gs://b/out")).unwrap_err().kind(), ErrorKind::Usage);
+        assert_eq!(check_output(Path::new("https://h/out")).unwrap_err().kind(), ErrorKind::Usage);
         let found = find(&[OsString::from("s3://bucket/*.etl")], OpenOptions::default());
-        assert!(found.problems[0].to_string().contains("s3 addresses cannot be read"), "{:?}", found.problems);
+        let text = found.problems[0].to_string();
+        assert!(text.contains("expected a path of this system, found an address (s3://)"), "{text}");
+        assert!(text.contains("built without a client"), "{text}");
     }
 }

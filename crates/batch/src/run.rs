@@ -2,17 +2,18 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use base::error::Result;
 use base::names::folded;
 use base::readable::count::counted;
 use columnar::output::folder::{published, trace_folder};
 use columnar::output::refusal::Refusal;
-use columnar::output::{IfExists, LocalStore};
+use columnar::output::{IfExists, store_at};
 use conversion::commit::lock_file::{LOCK_NAME, extend, names_of};
 use conversion::convert::ConvertOptions;
 use conversion::convert::{InputFile, Outcome, Recording};
-use etl::input::{Address, OpenOptions};
+use etl::input::{Address, OpenOptions, RemoteSpace};
 use schema::extend::Additions;
 
 use super::begin::probe;
@@ -35,16 +36,27 @@ pub struct Inputs {
     pub schemas: Vec<(String, PathBuf)>,
 }
 
+/// Has recordings opened by `open`; what comes of them over a network takes its share of the memory.
+pub fn open_by(options: &mut ConvertOptions, jobs: &[Recording], open: OpenOptions) {
+    if jobs.iter().flat_map(Recording::addresses).any(|address| address.scheme().is_some()) {
+        options.memory -= remote_share(options);
+    }
+    options.open = open;
+}
+
+/// A third of the memory.
+fn remote_share(options: &ConvertOptions) -> u64 {
+    options.memory / 3
+}
+
 /// Adds to the lock of an output folder what these traces of it use.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when the lock cannot be read or written.
 pub fn extend_lock<'t>(out: &Path, traces: impl Iterator<Item = &'t str>, observer: &dyn Observer) -> Result<()> {
     let mut additions = Additions::default();
-    traces
-        .filter_map(|trace| names_of(&LocalStore::new(trace_folder(out, trace))))
-        .for_each(|names| additions.add(&names));
-    let extended = extend(&LocalStore::new(out), &additions);
+    traces.filter_map(|trace| names_of(&*store_at(&trace_folder(out, trace)))).for_each(|names| additions.add(&names));
+    let extended = extend(&*store_at(out), &additions);
     let lines = extended.map_err(|error| error.with_hint("the traces themselves are not affected"))?;
     if lines > 0 {
         let (file, lines) = (out.join(LOCK_NAME), counted(lines as u64, "lines"));
@@ -76,7 +88,11 @@ impl<'a> Batch<'a> {
     /// Those of [`recordings::recordings`].
     pub fn inputs(&mut self) -> Result<Inputs> {
         let options = self.options;
-        let found = inputs::find(&options.inputs, options.convert.open.clone().or_in(&options.convert.out));
+        let open = OpenOptions {
+            remote: Arc::new(RemoteSpace::new(remote_share(&options.convert))),
+            ..options.convert.open.clone()
+        };
+        let found = inputs::find(&options.inputs, open.or_in(&options.convert.out));
         let led_nowhere = found.problems.iter().filter_map(|problem| problem.location().file.clone());
         let paths = found.all().into_iter().map(|input| input.address).chain(led_nowhere.map(Address::from));
         self.found = paths.map(|path| path.display().to_string()).collect();
@@ -119,7 +135,7 @@ impl<'a> Batch<'a> {
             return;
         }
         if self.options.convert.if_exists == IfExists::Update {
-            Refusal::clear_leftovers(&LocalStore::new(&self.options.convert.out));
+            Refusal::clear_leftovers(&*store_at(&self.options.convert.out));
             self.report_of_others(jobs);
         }
         let busy = self.look_at_all(jobs, options, converter);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use base::readable::count::counted;
+use base::remote::Requests;
 use columnar::output::manifest::EventCounts;
 use conversion::convert::{Recording, Report};
 use conversion::inspect::{LossTotals, TimeRange};
@@ -45,6 +46,12 @@ pub struct Summary {
     pub quarantined: Vec<QuarantinedInput>,
     /// Inputs that could not be read and failures, as their messages.
     pub errors: Vec<String>,
+    /// What was asked of object stores; `None` where nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stores: Option<Requests>,
+    /// What had been asked of them before.
+    #[serde(skip)]
+    pub stores_before: Requests,
 }
 
 /// An input that could not be read as a trace.
@@ -200,7 +207,14 @@ impl Summary {
         let output = output.display().to_string();
         let (input_bytes, output_bytes) = (0, 0);
         let (inputs, traces, quarantined, errors) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Summary { run, output, input_bytes, output_bytes, inputs, traces, quarantined, errors }
+        let (stores, stores_before) = (None, Requests::so_far());
+        Summary { run, output, input_bytes, output_bytes, inputs, traces, quarantined, errors, stores, stores_before }
+    }
+
+    /// What the run has asked of object stores; `None` where it was nothing. Beside another run of the process it is what both have
+    /// asked.
+    pub fn asked_of_stores(&self) -> Option<Requests> {
+        Some(Requests::so_far().since(self.stores_before)).filter(|asked| asked.requests > 0)
     }
 
     /// The run has ended: `found` are its inputs, as it calls them.
@@ -217,6 +231,7 @@ impl Summary {
         let quarantined: Vec<_> = self.quarantined.iter().map(|bad| (&*bad.input, bad.trace.as_deref())).collect();
         self.inputs = ends(found, &ended.collect::<Vec<_>>(), &quarantined);
         self.run.end(exit_code);
+        self.stores = self.asked_of_stores();
     }
 
     /// How the traces ended, in one line: `3 traces: 2 published, 1 quarantined`.

@@ -7,21 +7,22 @@ use std::sync::Arc;
 
 use base::calendar::rfc3339;
 use base::error::{Error, ErrorKind, Result};
-use base::progress::{NoProgress, Progress, stop_if_cancelled};
+use base::progress::{Progress, stop_if_cancelled};
 use base::suggest::nearest;
 use base::words::Words;
 use columnar::dataset::EncodeOptions;
 use columnar::output::folder::CleanupRegistry;
 use columnar::output::manifest::CommitRecord;
-use columnar::output::{LocalFolder, LocalStore, Output, Store};
+use columnar::output::{Output, Store, store_at};
 use published::lake_manifest::{By, LAKE_PATH, LakeFile, LakeManifest, LakeTrace};
 use published::{Mismatch, PublishedLake, PublishedTrace, published};
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::bucket;
-use super::folder::{check, unnamed};
+use super::folder::check;
 use super::members::{Member, read_manifest};
+use super::place::LakePlace;
 use super::table::StagedFile;
 
 /// Buckets of a new lake by the hash of a name: adding a trace to a day writes an eighth of it.
@@ -29,9 +30,6 @@ const BUCKETS: u32 = 8;
 
 /// Bytes of a file of a new lake where nothing else is asked for.
 const TARGET_SIZE: u64 = 256 << 20;
-
-/// What the staging folder is called after.
-const STAGING: &str = "lake";
 
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
@@ -86,13 +84,12 @@ pub struct Compacted {
 /// [`ErrorKind::Usage`] for a request that makes no sense, [`ErrorKind::Output`] when a trace cannot be read or the lake cannot be
 /// written, [`ErrorKind::Interrupted`] when the caller asked to stop. Then the lake is as it was.
 pub fn compact(request: &Request, cleanup: &CleanupRegistry, progress: &dyn Progress) -> Result<Compacted> {
-    let store = LocalStore::new(&request.lake);
-    check(&store)?;
-    let staging = Arc::new(LocalFolder::create_in(cleanup, &request.lake, STAGING)?);
-    let before = is_there(&store).then(|| PublishedLake::open(&request.lake)).transpose()?;
+    check(&*store_at(&request.lake))?;
+    let place = LakePlace::begin(&request.lake, cleanup, progress)?;
+    let before = is_there(&*place.store).then(|| PublishedLake::open(&request.lake)).transpose()?;
     let mut manifest = asked(request, before.as_ref().map(|lake| &lake.manifest))?;
     let plan = Plan::of(request, &manifest, progress)?;
-    let output: Arc<dyn Output> = Arc::clone(&staging) as Arc<dyn Output>;
+    let output: Arc<dyn Output> = Arc::clone(&place.staging) as Arc<dyn Output>;
     let options = EncodeOptions { max_file_size: manifest.target_size, ..EncodeOptions::default() };
     let mut written: Vec<StagedFile> = Vec::new();
     for (name, members) in plan.buckets() {
@@ -104,14 +101,14 @@ pub fn compact(request: &Request, cleanup: &CleanupRegistry, progress: &dyn Prog
     manifest.files.sort();
     manifest.traces = plan.members.values().map(|member| member.trace.clone()).collect();
     if before.as_ref().is_none_or(|lake| lake.manifest != manifest) {
-        publish(&staging, &written, &manifest, progress).inspect_err(|_| clear_away(&store))?;
+        place.publish(&written, &manifest, progress).inspect_err(|_| clear_away(&place))?;
     }
-    let removed = remove_unnamed(&store, &manifest);
-    let lake = PublishedLake { manifest, store: Arc::new(store) };
+    let removed = remove(&place, before.as_ref().map(|lake| &lake.manifest), &manifest);
+    let lake = PublishedLake { manifest, store: Arc::clone(&place.store) };
     let mismatches = lake.binding(progress).map(|binding| binding.mismatches()).unwrap_or_default();
     let bytes =
         |files: &mut dyn Iterator<Item = &LakeFile>| files.fold(0u64, |sum, file| sum.saturating_add(file.bytes));
-    let mut warnings: Vec<String> = staging.warnings().collect();
+    let mut warnings: Vec<String> = place.staging.warnings().collect();
     warnings.extend(removed.1);
     Ok(Compacted {
         format: 1,
@@ -255,36 +252,22 @@ fn bucket_of(name: &str, buckets: u32) -> u32 {
     u32::try_from(number % u64::from(buckets.max(1))).unwrap_or(0)
 }
 
-/// Gives files their names, and then the lake its manifest.
-fn publish(
-    staging: &LocalFolder,
-    written: &[StagedFile],
-    manifest: &LakeManifest,
-    progress: &dyn Progress,
-) -> Result<()> {
-    let text = manifest.to_json()?;
-    let named: Vec<(String, String)> =
-        written.iter().map(|staged| (staged.staged.clone(), staged.file.path.clone())).collect();
-    staging.place(&named, progress)?;
-    staging.write(LAKE_PATH, text.as_bytes())?;
-    staging.place(&[(LAKE_PATH.to_owned(), LAKE_PATH.to_owned())], &NoProgress)
-}
-
 /// Whether there is a lake, or something in its place.
 fn is_there(store: &dyn Store) -> bool {
     !store.kind(LAKE_PATH).is_err_and(|cause| cause.kind() == io::ErrorKind::NotFound)
 }
 
 /// Removes what a run has named that did not come to its end, where the manifest that is there can be read.
-fn clear_away(store: &dyn Store) {
+fn clear_away(place: &LakePlace) {
     let nothing = LakeManifest::empty(BUCKETS, By::default(), TARGET_SIZE);
-    let manifest = if is_there(store) { LakeManifest::read(store).ok() } else { Some(nothing) };
-    manifest.into_iter().for_each(|manifest| _ = remove_unnamed(store, &manifest));
+    let manifest = if is_there(&*place.store) { LakeManifest::read(&*place.store).ok() } else { Some(nothing) };
+    manifest.into_iter().for_each(|manifest| _ = remove(place, None, &manifest));
 }
 
-/// Removes what the manifest does not name; how many files, and what could not be removed.
-fn remove_unnamed(store: &dyn Store, manifest: &LakeManifest) -> (u64, Option<String>) {
-    let outcomes: Vec<Result<()>> = unnamed(store, manifest).iter().map(|path| store.remove(path)).collect();
+/// Removes what the lake has no more; how many files, and what could not be removed.
+fn remove(place: &LakePlace, before: Option<&LakeManifest>, now: &LakeManifest) -> (u64, Option<String>) {
+    let paths = place.superfluous(before, now);
+    let outcomes: Vec<Result<()>> = paths.iter().map(|path| place.store.remove(path)).collect();
     let removed = outcomes.iter().filter(|outcome| outcome.is_ok()).count() as u64;
     let failed = outcomes.into_iter().find_map(Result::err);
     (removed, failed.map(|error| format!("{error} (the next run tries again)")))

@@ -16,6 +16,7 @@ mod compact;
 mod folder;
 mod members;
 mod pieces;
+mod place;
 mod row_group;
 mod sources;
 mod table;

@@ -22,7 +22,7 @@ use std::time::{Instant, SystemTime};
 use base::error::{ErrorCode, Result};
 use base::resources;
 use columnar::output::manifest::BytesRead;
-use columnar::output::{IfExists, LocalFolder, Output, folder};
+use columnar::output::{IfExists, LocalFolder, Output, folder, place};
 use etl::event::subject::Subject;
 use etl::input::Inputs;
 use spill::SpillSpace;
@@ -129,7 +129,8 @@ impl Workers {
         progress: &dyn JobProgress,
     ) -> Result<Outcome> {
         let started = (SystemTime::now(), Instant::now());
-        let staged = || LocalFolder::create_in(&progress.cleanup(), &options.out, &job.name);
+        let spool = options.open.or_in(&options.out).folder();
+        let staged = || place::begin((&options.out, &job.name), &spool, &progress.cleanup(), &self.disks, progress);
         // What is no trace, or may not be published, needs no folder. Where there is one, another run is at work or was killed.
         let is_begun = !options.dry_run && LocalFolder::is_begun(&options.out, &job.name);
         let staging = is_begun.then(staged).transpose()?;
@@ -148,9 +149,8 @@ impl Workers {
         if let Some(known) = known_meanwhile()? {
             return Ok(known);
         }
-        let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&options.out));
-        let output = staging.map(|folder| Arc::new(folder.with_disks(&self.disks)) as Arc<dyn Output>);
-        ConversionRun { job, options, inputs, workers: self, space, started }.run(output, unpacking, progress)
+        let space = staging.as_ref().map_or_else(SpillSpace::temporary, |_| SpillSpace::new(&spool));
+        ConversionRun { job, options, inputs, workers: self, space, started }.run(staging, unpacking, progress)
     }
 }
 

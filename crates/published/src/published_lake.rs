@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch};
 use base::error::{Error, ErrorKind, Result};
 use base::progress::{Progress, stop_if_cancelled};
-use columnar::output::{LocalStore, Store};
+use columnar::output::{Store, store_at};
 use conversion::views::Lake;
 
 use super::binding::Binding;
@@ -43,7 +43,7 @@ pub struct KnownTrace {
 impl PublishedLake {
     /// Whether a folder is a lake.
     pub fn is_at(folder: &Path) -> bool {
-        LocalStore::new(folder).has(LAKE_PATH)
+        store_at(folder).has(LAKE_PATH)
     }
 
     /// The lake in a folder.
@@ -51,7 +51,7 @@ impl PublishedLake {
     /// # Errors
     /// Those of [`LakeManifest::read`].
     pub fn open(folder: &Path) -> Result<PublishedLake> {
-        let store = LocalStore::shared(folder);
+        let store = store_at(folder);
         Ok(PublishedLake { manifest: LakeManifest::read(&*store)?, store })
     }
 

@@ -1,13 +1,14 @@
 //! Finding published traces.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::error::{Error, ErrorKind, Result};
+use base::remote;
 use columnar::output::manifest::{CommitRecord, MANIFEST_PATH};
 use columnar::output::store::EntryKind;
-use columnar::output::{LocalStore, Store};
+use columnar::output::{Store, store_at};
 
 use super::lake_manifest::LAKE_PATH;
 
@@ -21,7 +22,7 @@ pub struct PublishedTrace {
 impl PublishedTrace {
     /// The trace in a folder of this system.
     pub fn in_folder(folder: impl Into<PathBuf>) -> PublishedTrace {
-        PublishedTrace { store: LocalStore::shared(folder) }
+        PublishedTrace { store: store_at(&folder.into()) }
     }
 
     /// Where it is.
@@ -62,7 +63,7 @@ impl PublishedTrace {
 pub fn published(paths: &[PathBuf]) -> Result<Vec<PublishedTrace>> {
     let mut found = Vec::new();
     for path in paths {
-        found.extend(published_in(&LocalStore::shared(path))?);
+        found.extend(published_in(&store_at(path))?);
     }
     found.sort_by_cached_key(PublishedTrace::folder);
     found.dedup_by_key(|trace| trace.folder());
@@ -104,7 +105,10 @@ pub fn published_in(store: &Arc<dyn Store>) -> Result<Vec<PublishedTrace>> {
 /// The published traces that inputs are; `None` where one of them is none, or has none.
 pub fn all_published(inputs: &[OsString]) -> Option<Vec<PublishedTrace>> {
     let folders: Vec<PathBuf> = inputs.iter().map(PathBuf::from).collect();
-    let is_folder = folders.iter().all(|folder| folder.is_dir());
+    let is_remote = |folder: &Path| {
+        remote::url_of(folder).is_some_and(|url| url.rsplit('/').next().is_some_and(|name| name.starts_with("trace=")))
+    };
+    let is_folder = folders.iter().all(|folder| is_remote(folder) || folder.is_dir());
     let traces = is_folder.then(|| published(&folders).ok())??;
     traces.iter().any(|trace| trace.store.has(MANIFEST_PATH)).then_some(traces)
 }

@@ -136,7 +136,13 @@ fn spooled(file: &Arc<dyn Input>, address: Option<Address>, shared: &Arc<SharedM
     let stdin = Some(Arc::clone(file));
     // Where possible in memory.
     let folder = PathBuf::from("/dev/shm");
-    let options = OpenOptions { spool_dir: folder.is_dir().then_some(folder), max_spool: Some(READ), stdin, shared };
+    let options = OpenOptions {
+        spool_dir: folder.is_dir().then_some(folder),
+        max_spool: Some(READ),
+        stdin,
+        shared,
+        ..OpenOptions::default()
+    };
     let opened = Inputs::open_any(&[address], &options, &|_| (), &NoProgress);
     let found = opened.as_ref().ok().and_then(|inputs| inputs.get(etl::input::InputId(0)).ok());
     match (found, whole) {

@@ -47,6 +47,7 @@ pub use cleanup::CleanupRegistry;
 use cleanup::CleanupTarget;
 pub use disks::Disks;
 use disks::Item;
+pub(super) use existing::is_there;
 pub use existing::{check_absent, is_current, is_lake, is_of_output, published, trace_folder};
 use lock::{LOCK, Lock};
 pub use parts::is_attempt;
@@ -136,7 +137,7 @@ impl LocalFolder {
     /// # Errors
     /// [`ErrorKind::Output`] when it cannot be made.
     pub fn create_plan(cleanup: &CleanupRegistry, out: &Path, name: &str, plan_hash: &str) -> Result<Self> {
-        let folder = out.join(format!("{PREFIX}{}{PLAN}{}", checked(name)?, checked(plan_hash)?));
+        let folder = out.join(plan_folder_name(checked(name)?, checked(plan_hash)?));
         fs::create_dir_all(&folder).map_err(|cause| output_error("create the folder", &folder, cause))?;
         lock::refuse_other(&folder)?;
         let staging = Self::at(cleanup, out, name, folder, Role::Worker);
@@ -459,6 +460,11 @@ fn checked(name: &str) -> Result<&str> {
     if is_safe_component(name) { Ok(name) } else { Err(Error::bug(format!("{name:?} is not a safe name"))) }
 }
 
+/// The name of the folder of a plan.
+pub(super) fn plan_folder_name(name: &str, plan_hash: &str) -> String {
+    format!("{PREFIX}{name}{PLAN}{plan_hash}")
+}
+
 /// The trace and the digits of the hash in the name of a plan's folder; `None` for any other.
 pub fn plan_name(folder: &Path) -> Option<(&str, &str)> {
     let (trace, hash) = folder.file_name()?.to_str()?.strip_prefix(PREFIX)?.rsplit_once(PLAN)?;
@@ -478,7 +484,8 @@ fn place_of_plan(folder: &Path) -> Result<(PathBuf, String)> {
     place.map(|(out, (trace, _))| (out.to_owned(), trace.to_owned())).ok_or_else(|| no_plan(folder))
 }
 
-fn no_plan(folder: &Path) -> Error {
+/// What is said where a folder is no plan's.
+pub fn no_plan(folder: &Path) -> Error {
     let message = format!("expected the folder of a plan, {PREFIX}NAME{PLAN}HASH, that is still in work");
     let hint = "name the folder that the plan was written to; it goes when its trace is published";
     Error::new(ErrorKind::Output, message).in_file(folder).with_hint(hint)

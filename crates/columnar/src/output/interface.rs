@@ -22,6 +22,11 @@ pub trait Output: Send + Sync + Debug {
     /// The word that distinguishes the files of this process from those of others.
     fn attempt(&self) -> &str;
 
+    /// The folder of a trace that its files lie in, beside its manifest, where that is another one than the trace's own.
+    fn data_folder(&self) -> Option<&str> {
+        None
+    }
+
     /// Begins a file of this attempt, given its `/`-separated path in the trace.
     ///
     /// # Errors

@@ -176,6 +176,9 @@ pub struct RunInfo {
     /// BLAKE3 of the plan, of a run in steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
+    /// The folder that the files lie in, beside the folder of the manifest, of a trace in a store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
 }
 
 impl CommitRecord {

@@ -12,6 +12,7 @@
 //! Nothing here knows what a trace is made of, nor what Parquet is.
 
 mod append;
+pub mod clean;
 pub mod errors;
 pub mod folder;
 pub mod interface;
@@ -20,7 +21,10 @@ pub mod local_store;
 pub mod manifest;
 pub mod memory;
 pub mod memory_store;
+pub mod place;
 pub mod refusal;
+pub mod remote_output;
+pub mod remote_store;
 pub mod sink;
 pub mod store;
 pub mod whole_file;
@@ -31,4 +35,6 @@ pub use local_store::LocalStore;
 pub use manifest::{CommitRecord, FileEntry, options_hash};
 pub use memory::MemoryOutput;
 pub use memory_store::{MemoryFile, MemoryStore};
+pub use remote_output::RemoteOutput;
+pub use remote_store::store_at;
 pub use store::{Store, StoredFile};

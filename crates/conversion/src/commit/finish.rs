@@ -117,7 +117,8 @@ impl Commit<'_> {
         }
         stop_if_cancelled(progress)?;
         timed(progress, Step::Publish, || {
-            let run = record::run(&self.run, &report.files, self.started);
+            let mut run = record::run(&self.run, &report.files, self.started);
+            run.data = output.data_folder().map(str::to_owned);
             let manifest = record::manifest(self.name, self.options.settings.clone(), &report, run);
             output.write(MANIFEST_PATH, manifest.to_json()?.as_bytes())?;
             check_inputs()

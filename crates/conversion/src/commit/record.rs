@@ -99,6 +99,7 @@ pub fn run(context: &RunContext, files: &[FileSurvey], started: (SystemTime, Ins
         modified: files.iter().map(|file| modified(file.identity.modified)).collect(),
         options: context.options.clone(),
         plan: context.plan.clone(),
+        data: None,
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_schema::SchemaRef;
 use base::error::Result;
 use base::resources::pool;
-use columnar::output::LocalStore;
+use columnar::output::store_at;
 use spill::SpillSpace;
 
 use super::plan_folder::StoredPlan;
@@ -41,7 +41,7 @@ impl PlannedPart {
     /// # Errors
     /// Of the kind `Output` when the plan is not there, `Usage` when there is no such partition.
     pub fn open(folder: &Path, number: u32, options: StepOptions) -> Result<PlannedPart> {
-        let mut stored = StoredPlan::read(&LocalStore::new(folder))?;
+        let mut stored = StoredPlan::read(&*store_at(folder))?;
         stored.partition(number)?;
         let rows = &mut stored.job.write.row_group_rows;
         *rows = STREAM_ROWS.min(*rows);
@@ -80,9 +80,9 @@ impl Part {
 
     fn send(&self, filter: &CompiledFilter, sink: StreamSink, progress: &dyn JobProgress) -> Result<()> {
         let Part { folder, number, options, stored } = self;
-        let (pool, space, plan) = (pool(options.threads)?, SpillSpace::temporary(), LocalStore::new(folder));
+        let (pool, space, plan) = (pool(options.threads)?, SpillSpace::temporary(), store_at(folder));
         let (open, filter) = (&options.open, Some(filter));
-        let part = StoredPart { stored, number: *number, plan: &plan, space: &space, open, filter };
+        let part = StoredPart { stored, number: *number, plan: &*plan, space: &space, open, filter };
         part.convert(options.memory, progress, |conversion, view| {
             conversion.send(&pool, &[view], sink, progress).map(drop)
         })

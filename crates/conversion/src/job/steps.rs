@@ -6,11 +6,15 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use base::error::{Error, ErrorKind, Result};
+use base::remote;
 use base::resources::pool;
 use base::resources::{default_memory, default_threads};
 use columnar::dataset::rows_in_footer;
-use columnar::output::folder::{plan_name, trace_folder};
-use columnar::output::{CommitRecord, IfExists, LocalFolder, LocalStore, Output, PlanOutput, StagedName, Store};
+use columnar::output::folder::{CleanupRegistry, no_plan, plan_name, trace_folder};
+use columnar::output::remote_store::RemoteStore;
+use columnar::output::{
+    CommitRecord, IfExists, LocalFolder, Output, PlanOutput, RemoteOutput, StagedName, Store, clean, store_at,
+};
 use etl::input::{InputId, Inputs, OpenOptions};
 use schema::extend::Additions;
 use spill::SpillSpace;
@@ -76,7 +80,32 @@ impl PlanPlace {
         let (out, target) = (folder.out().to_owned(), folder.target());
         PlanPlace { out, target, space: SpillSpace::new(folder.folder()), output: Arc::new(folder) }
     }
+
+    /// The plan of a trace below the address of a store; what is not sent yet lies in a folder that `open` says.
+    fn remote(
+        url: &str,
+        (name, hash): (&str, &str),
+        open: &OpenOptions,
+        progress: &dyn JobProgress,
+    ) -> Result<PlanPlace> {
+        let output = RemoteOutput::plan((url, name, hash), &open.folder(), &progress.cleanup(), progress.stop())?;
+        let (target, space) = (output.target(), SpillSpace::new(output.spool()));
+        Ok(PlanPlace { out: url.into(), target, space, output: Arc::new(output) })
+    }
+
+    /// That of a plan whose folder or address is known.
+    fn of(folder: &Path, open: &OpenOptions, progress: &dyn JobProgress, local: OpenPlan) -> Result<PlanPlace> {
+        let Some(url) = remote::url_of(folder) else {
+            return Ok(PlanPlace::local(local(&progress.cleanup(), folder)?));
+        };
+        let out = url.rsplit_once('/').map(|(out, _)| out);
+        let (out, named) = out.zip(plan_name(folder)).ok_or_else(|| no_plan(folder))?;
+        PlanPlace::remote(out, named, open, progress)
+    }
 }
+
+/// Opens the folder of a plan.
+type OpenPlan = fn(&CleanupRegistry, &Path) -> Result<LocalFolder>;
 
 /// What became of planning.
 #[derive(Debug)]
@@ -127,6 +156,9 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
         return Ok(PlanOutcome::Done(known));
     }
     plan_in(job, options, progress, |trace, hash| {
+        if let Some(url) = remote::url_of(&options.out) {
+            return PlanPlace::remote(&url, (trace, hash), &options.open, progress);
+        }
         Ok(PlanPlace::local(LocalFolder::create_plan(&progress.cleanup(), &options.out, trace, hash)?))
     })
 }
@@ -194,13 +226,13 @@ pub fn convert_partition(
     options: &StepOptions,
     progress: &dyn JobProgress,
 ) -> Result<PartOutcome> {
-    let plan = LocalStore::new(folder);
-    let stored = StoredPlan::read(&plan)?;
+    let plan = store_at(folder);
+    let stored = StoredPlan::read(&*plan)?;
     stored.partition(number)?;
-    if plan_folder::read_report(&plan, number)?.is_some() {
+    if plan_folder::read_report(&*plan, number)?.is_some() {
         return Ok(PartOutcome::AlreadyConverted);
     }
-    let place = PlanPlace::local(LocalFolder::open_plan(&progress.cleanup(), folder)?);
+    let place = PlanPlace::of(folder, &options.open, progress, LocalFolder::open_plan)?;
     convert_stored(stored, number, &place, options, progress)
 }
 
@@ -324,10 +356,10 @@ pub fn commit(folder: &Path, options: &StepOptions, progress: &dyn JobProgress) 
     let started = (SystemTime::now(), Instant::now());
     if let Some(target) = committed(folder) {
         extend_lock(&target)?;
-        LocalFolder::discard_plan(folder)?;
+        discard(folder)?;
         return Ok(CommitOutcome::AlreadyCommitted(target));
     }
-    let place = PlanPlace::local(LocalFolder::open_plan_to_publish(&progress.cleanup(), folder)?);
+    let place = PlanPlace::of(folder, &options.open, progress, LocalFolder::open_plan_to_publish)?;
     let outcome = commit_started(&place, options, started, progress)?;
     if let Outcome::Published(report) = &outcome {
         extend_lock(&report.folder)?;
@@ -381,25 +413,32 @@ fn commit_started(
     finished.publish(&output, progress)
 }
 
+/// Removes what is left of a plan whose trace is published.
+fn discard(folder: &Path) -> Result<()> {
+    match remote::url_of(folder) {
+        Some(url) => clean::remove_below(&RemoteStore::new(&url), ""),
+        None => LocalFolder::discard_plan(folder),
+    }
+}
+
 /// Adds the names of a trace to the lock of the output folder, where it was planned with that.
 fn extend_lock(target: &Path) -> Result<()> {
     let is_from_folder =
-        CommitRecord::read(&LocalStore::new(target)).is_ok_and(|it| record::lock_of(&it) == Some(LockFrom::Folder));
-    let (true, Some(out), Some(names)) =
-        (is_from_folder, target.parent(), lock_file::names_of(&LocalStore::new(target)))
+        CommitRecord::read(&*store_at(target)).is_ok_and(|it| record::lock_of(&it) == Some(LockFrom::Folder));
+    let (true, Some(out), Some(names)) = (is_from_folder, target.parent(), lock_file::names_of(&*store_at(target)))
     else {
         return Ok(());
     };
     let mut additions = Additions::default();
     additions.add(&names);
-    lock_file::extend(&LocalStore::new(out), &additions).map(drop)
+    lock_file::extend(&*store_at(out), &additions).map(drop)
 }
 
 /// The trace of a plan, where it is published already.
 fn committed(folder: &Path) -> Option<PathBuf> {
     let (trace, hash) = plan_name(folder)?;
     let target = trace_folder(folder.parent()?, trace);
-    let record = CommitRecord::read(&LocalStore::new(&target)).ok()?;
+    let record = CommitRecord::read(&*store_at(&target)).ok()?;
     record.run.plan.is_some_and(|plan| plan.starts_with(hash)).then_some(target)
 }
 

@@ -11,6 +11,7 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use base::error::{Error, ErrorKind, Result};
 use base::progress::Progress;
+use base::remote;
 use columnar::columns::RowSource as _;
 use columnar::dataset::BATCH_ROWS;
 
@@ -174,6 +175,11 @@ impl Progress for Stop {
 
     fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    fn stop(&self) -> remote::Stop {
+        let stop = Arc::clone(&self.0);
+        remote::Stop::when(move || stop.load(Ordering::Relaxed))
     }
 }
 

@@ -5,7 +5,7 @@ use base::progress::Progress;
 use columnar::output::folder::trace_folder;
 use columnar::output::manifest::{FORMAT_VERSION, FileEntry, InputEntry};
 use columnar::output::refusal::{Refusal, RefusalKind};
-use columnar::output::{CommitRecord, LocalStore, options_hash};
+use columnar::output::{CommitRecord, options_hash, store_at};
 use etl::input::{Address, InputId, Inputs, Unopened};
 use rayon::ThreadPool;
 use schema::pack::Pack;
@@ -39,8 +39,8 @@ impl<'a> Update<'a> {
             options_hash: options_hash(&record::settings(options, &job.inputs, whole_lock(options).as_deref())),
             checks: serde_json::to_value(options.checks).unwrap_or_default(),
             inputs: job.inputs.iter().map(|input| Unopened::at(&input.address)).collect(),
-            published: CommitRecord::read(&LocalStore::new(trace_folder(&options.out, &job.name))).ok(),
-            refused: Refusal::read(&LocalStore::new(&options.out), &job.name),
+            published: CommitRecord::read(&*store_at(&trace_folder(&options.out, &job.name))).ok(),
+            refused: Refusal::read(&*store_at(&options.out), &job.name),
         }
     }
 
@@ -141,7 +141,7 @@ impl<'a> Update<'a> {
     /// Keeps why the job became no trace, or that it has.
     pub(super) fn keep(&self, outcome: &Result<Outcome>) {
         let (kind, reason, report) = match outcome {
-            Ok(Outcome::Published(_)) => return Refusal::forget(&LocalStore::new(&self.options.out), &self.job.name),
+            Ok(Outcome::Published(_)) => return Refusal::forget(&*store_at(&self.options.out), &self.job.name),
             Ok(Outcome::Empty(report)) => (RefusalKind::Empty, "no event passes the filters".to_owned(), Some(report)),
             Ok(Outcome::Refused(report, reason)) => (RefusalKind::Gated, reason.clone(), Some(report)),
             Err(error) if error.code() == ErrorCode::NotATrace => (RefusalKind::Unreadable, error.to_string(), None),
@@ -149,7 +149,7 @@ impl<'a> Update<'a> {
         };
         // Where it cannot be kept, the next run finds it again.
         if let Some(refusal) = self.refusal(kind, reason, report.map(|report| &**report)) {
-            let _ = refusal.write(&LocalStore::new(&self.options.out));
+            let _ = refusal.write(&*store_at(&self.options.out));
         }
     }
 
@@ -195,7 +195,7 @@ impl<'a> Update<'a> {
         };
         let Some(lock) = &self.options.schemas.lock else { return has(None) };
         if there.options.get("schema_lock").is_some_and(|recorded| !recorded.is_null()) {
-            let used = lock_file::names_of(&LocalStore::new(trace_folder(&self.options.out, &self.job.name)));
+            let used = lock_file::names_of(&*store_at(&trace_folder(&self.options.out, &self.job.name)));
             return used.is_some_and(|used| {
                 let missing = self.options.reports_new_names().then(|| used.missing_in(lock));
                 used.agree_with(lock, self.options.all_columns) && has(Some(&used.hash(missing.as_ref())))

@@ -53,6 +53,9 @@ struct Head {
     hash: String,
     /// When each input was last written, Unix nanoseconds.
     modified: Vec<Option<i64>>,
+    /// What a store says of their bytes.
+    #[serde(default)]
+    tags: Vec<Option<String>>,
 }
 
 impl PlanFile {
@@ -70,7 +73,9 @@ impl PlanFile {
         let hash = hash(&body);
         let version = Version { tool_version: TOOL_VERSION.to_owned(), format_version: FORMAT_VERSION };
         let modified = self.inputs.iter().map(|input| input.identity.modified).collect();
-        let mut bytes = serde_json::to_vec(&Head { version, hash: hash.clone(), modified }).map_err(inexpressible)?;
+        let tags = self.inputs.iter().map(|input| input.identity.tag.clone()).collect();
+        let head = Head { version, hash: hash.clone(), modified, tags };
+        let mut bytes = serde_json::to_vec(&head).map_err(inexpressible)?;
         bytes.push(b'\n');
         bytes.extend(body);
         Ok(PlanText { hash, bytes })
@@ -95,7 +100,7 @@ impl PlanFile {
             );
             return Err(refuse(path, message));
         }
-        let Head { hash: expected, modified, .. } = serde_json::from_slice(head).map_err(broken)?;
+        let Head { hash: expected, modified, tags, .. } = serde_json::from_slice(head).map_err(broken)?;
         let body = body.get(1..).unwrap_or_default();
         let mut plan: PlanFile = serde_json::from_slice(body).map_err(broken)?;
         let found = hash(body);
@@ -109,6 +114,7 @@ impl PlanFile {
             return Err(contradicts(format!("{} times of {} inputs", modified.len(), plan.inputs.len())));
         }
         plan.inputs.iter_mut().zip(modified).for_each(|(input, modified)| input.identity.modified = modified);
+        plan.inputs.iter_mut().zip(tags).for_each(|(input, tag)| input.identity.tag = tag);
         check::check(&plan.inputs, &plan.result, &plan.partitions).map_err(contradicts)?;
         Ok((plan, found))
     }

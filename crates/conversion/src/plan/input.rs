@@ -53,7 +53,7 @@ impl PlannedInput {
     /// The same without the time of its last change, by which copies of an input differ.
     #[must_use]
     pub fn without_time(&self) -> Self {
-        PlannedInput { identity: Identity { modified: None, ..self.identity.clone() }, ..self.clone() }
+        PlannedInput { identity: Identity { modified: None, tag: None, ..self.identity.clone() }, ..self.clone() }
     }
 
     /// Unix time in nanoseconds of a tick.

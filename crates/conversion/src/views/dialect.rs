@@ -9,6 +9,8 @@ pub enum Traces<'a> {
     One(&'a str),
     /// All in the folder: as many as there are, so that none is opened that is not asked for.
     Many,
+    /// All below the address of a store, where each has its files in a folder of its attempt: tables name these folders one by one.
+    Listed,
     /// All of a lake, in files that a table names one by one and that have the column `trace`.
     Lake,
 }
@@ -19,8 +21,13 @@ impl Traces<'_> {
         match self {
             Traces::One(name) => format!("/{name}"),
             Traces::Many => "/trace=*".to_owned(),
-            Traces::Lake => String::new(),
+            Traces::Lake | Traces::Listed => String::new(),
         }
+    }
+
+    /// Whether tables name all their files, or the folders of them.
+    pub(super) fn are_named_by_tables(&self) -> bool {
+        matches!(self, Traces::Lake | Traces::Listed)
     }
 }
 
@@ -42,7 +49,7 @@ impl Dialect {
         let root = self.text(root);
         let (of_folders, holder) = match traces {
             Traces::Lake => (", hive_partitioning = false", "The folder of the lake"),
-            Traces::One(_) | Traces::Many => (OF_FOLDERS, "The folder that holds trace=<name>"),
+            Traces::One(_) | Traces::Many | Traces::Listed => (OF_FOLDERS, "The folder that holds trace=<name>"),
         };
         match self {
             Dialect::DuckDb => format!(
@@ -63,8 +70,10 @@ impl Dialect {
     pub(super) fn around_many(self, traces: Traces<'_>) -> (String, &'static str) {
         let own = match (self, traces) {
             (Dialect::Spark, _) | (_, Traces::One(_)) => return (String::new(), ""),
-            (_, Traces::Many) => include_str!("sql/many.duckdb.sql"),
-            (_, Traces::Lake) => include_str!("sql/lake.duckdb.sql"),
+            (_, Traces::Many) => include_str!("sql/many.duckdb.sql").to_owned(),
+            // One folder deeper.
+            (_, Traces::Listed) => include_str!("sql/many.duckdb.sql").replace("(filename, 3)", "(filename, 4)"),
+            (_, Traces::Lake) => include_str!("sql/lake.duckdb.sql").to_owned(),
         };
         (format!("{}{own}", include_str!("sql/declared.duckdb.sql")), "RESET VARIABLE any_file;\n")
     }

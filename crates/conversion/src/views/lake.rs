@@ -224,6 +224,24 @@ impl Lake {
         }
     }
 
+    /// Says of each folder of files, `events/<dataset>/*` and the like, in which folders of traces it is; of a table that is nowhere
+    /// nothing is left.
+    pub fn set_places(&mut self, places: impl Fn(&str) -> Vec<String>) {
+        for table in self.tables_mut() {
+            let folders = std::mem::take(&mut table.folders);
+            table.folders = folders
+                .iter()
+                .flat_map(|folder| places(folder).into_iter().map(move |place| format!("{place}/{folder}")))
+                .collect();
+        }
+    }
+
+    /// The folder of files, as [`Lake::set_places`] has it, that a file of a trace is in, by its path; `None` of a file that is in no
+    /// table.
+    pub fn folder_of(path: &str) -> Option<String> {
+        table_of(path).map(|(_, folder)| folder)
+    }
+
     /// Adds an event that occurs, by its dataset, with or without the folder of the event, and its name, and gives the columns that its
     /// fields are in; `None` where the name cannot stand in a script.
     pub fn add_event(&mut self, dataset: &str, name: &str) -> Option<&mut BTreeSet<String>> {

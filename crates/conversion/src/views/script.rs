@@ -196,7 +196,7 @@ impl Script<'_> {
         let depths = ["events/*/*", "events/*/*/*"];
         let of_depth = |depth: &&str| tables().flat_map(LakeTable::folders).any(|folder| parts(folder) == parts(depth));
         let patterns = match traces {
-            Traces::Lake => dialect.patterns(tables().flat_map(LakeTable::folders), traces),
+            _ if traces.are_named_by_tables() => dialect.patterns(tables().flat_map(LakeTable::folders), traces),
             _ => dialect.patterns(depths.into_iter().filter(of_depth), traces),
         };
         let (declared, select) = tables().next().and_then(|_| common_of_all(dialect, lake))?;

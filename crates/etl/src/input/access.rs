@@ -17,6 +17,9 @@ pub struct Identity {
     pub size: u64,
     /// When it was last written, Unix nanoseconds; `None` where nobody knows.
     pub modified: Option<i64>,
+    /// What changes with its bytes, of an object that lies in a store which says so (`ETag`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
 }
 
 /// An input of fixed length.

@@ -7,6 +7,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf, is_separator};
 
 use base::disk;
+use base::remote;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What stands for standard input.
@@ -42,9 +43,7 @@ impl Address {
 
     /// The `s3` of `s3://…`; `None` of what is no URL. One letter may be a drive.
     pub fn scheme(&self) -> Option<&str> {
-        let (scheme, _) = self.0.to_str()?.split_once("://")?;
-        let is_scheme = scheme.len() > 1 && scheme.bytes().all(|c| c.is_ascii_alphanumeric() || b"+-.".contains(&c));
-        is_scheme.then_some(scheme)
+        remote::scheme(self.0.to_str()?)
     }
 
     /// A member of the archive at this address; `None` where the address is no text.

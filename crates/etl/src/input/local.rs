@@ -99,7 +99,12 @@ pub(super) fn check_unchanged(before: &Identity, since: Since) -> Result<()> {
 }
 
 fn identity(path: &Path, metadata: &Metadata) -> Identity {
-    Identity { source: path.into(), size: metadata.len(), modified: metadata.modified().ok().and_then(unix_ns) }
+    Identity {
+        source: path.into(),
+        size: metadata.len(),
+        modified: metadata.modified().ok().and_then(unix_ns),
+        tag: None,
+    }
 }
 
 fn unix_ns(time: SystemTime) -> Option<i64> {

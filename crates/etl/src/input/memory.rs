@@ -20,7 +20,10 @@ impl MemoryInput {
 
     /// An input of bytes that lie at an address.
     pub fn at(address: &Address, bytes: Vec<u8>) -> Self {
-        MemoryInput { identity: Identity { source: address.clone(), size: bytes.len() as u64, modified: None }, bytes }
+        MemoryInput {
+            identity: Identity { source: address.clone(), size: bytes.len() as u64, modified: None, tag: None },
+            bytes,
+        }
     }
 }
 

@@ -8,12 +8,15 @@ use std::sync::Arc;
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
 use base::progress::{NoProgress, Progress, Silent};
+use base::remote;
 
 use super::access::{Identity, Input, Since};
 use super::address::Address;
-use super::container::{Archive, Format, MemberInput, MemberPlace, Spool, SpoolLimit, decoder_fault};
+use super::container::{Archive, Format, MemberInput, MemberPlace, Spool, SpoolLimit, decoder_fault, nearest};
 use super::local::{self, LocalFile};
 use super::memory::MemoryInput;
+use super::remote::RemoteInput;
+use super::remote_space::RemoteSpace;
 use super::shared::{SharedMembers, UnpackedRange};
 
 /// How inputs are had that are no plain files.
@@ -27,16 +30,20 @@ pub struct OpenOptions {
     pub stdin: Option<Arc<dyn Input>>,
     /// What several recordings take from archives.
     pub shared: Arc<SharedMembers>,
+    /// Memory for what comes over a network.
+    pub remote: Arc<RemoteSpace>,
 }
 
 impl OpenOptions {
-    /// The options, with a folder for temporary files where none is chosen.
+    /// The options, with a folder of this system for temporary files where none is chosen.
     #[must_use]
     pub fn or_in(&self, folder: &Path) -> OpenOptions {
-        OpenOptions { spool_dir: Some(self.spool_dir.clone().unwrap_or_else(|| folder.to_owned())), ..self.clone() }
+        let own = remote::url_of(folder).is_none().then(|| folder.to_owned());
+        OpenOptions { spool_dir: self.spool_dir.clone().or(own), ..self.clone() }
     }
 
-    fn folder(&self) -> PathBuf {
+    /// The folder of this system that temporary files are in.
+    pub fn folder(&self) -> PathBuf {
         self.spool_dir.clone().unwrap_or_else(std::env::temp_dir)
     }
 
@@ -59,7 +66,7 @@ pub fn open_archive(path: &Address, options: &OpenOptions, progress: &dyn Progre
 }
 
 fn open_anew(path: &Address, options: &OpenOptions, progress: &dyn Progress) -> Result<Archive> {
-    let input = open_file(path, options)?;
+    let input = open_file(path, options, progress)?;
     let mut scratch = Vec::new();
     let format = Format::of(input.bytes(0, Format::SIGN, &mut scratch)?);
     let Some(format) = format else {
@@ -69,7 +76,20 @@ fn open_anew(path: &Address, options: &OpenOptions, progress: &dyn Progress) -> 
     Archive::open(input, format, &Silent(progress))
 }
 
-fn open_file(path: &Address, options: &OpenOptions) -> Result<Arc<dyn Input>> {
+/// Opens what lies at an address, as it is: a file, an object of a store, or standard input.
+///
+/// # Errors
+/// Of the kind `Input` when it cannot be read, or is empty; `Usage` for an address that is none.
+pub fn open_file(path: &Address, options: &OpenOptions, progress: &dyn Progress) -> Result<Arc<dyn Input>> {
+    open_since(path, Since::Opened, options, progress)
+}
+
+fn open_since(path: &Address, since: Since, options: &OpenOptions, progress: &dyn Progress) -> Result<Arc<dyn Input>> {
+    if path.scheme().is_some() {
+        let folder = nearest(&options.folder());
+        let most = options.limit(u64::MAX).bytes();
+        return RemoteInput::open(path, since, &options.remote, (&folder, most), progress);
+    }
     if !path.is_stdin() {
         return Ok(Arc::new(LocalFile::open(path)?));
     }
@@ -86,7 +106,7 @@ pub fn room_to_unpack(address: &Address, options: &OpenOptions) -> u64 {
     let Some((container, name)) = options.shared.split(address) else { return 0 };
     if !options.shared.is_shared(&container) {
         // Its directory is read by whoever opens it.
-        let format = open_file(&container, options).ok();
+        let format = open_file(&container, options, &NoProgress).ok();
         let format = format.and_then(|input| Format::of(input.bytes(0, Format::SIGN, &mut Vec::new()).ok()?));
         return format.map_or(0, Format::room);
     }
@@ -106,7 +126,7 @@ const HEAD: u64 = 1 << 20;
 /// # Errors
 /// Those of [`open_archive`], and of the kind `Input` when there is no such member or it cannot be read.
 pub fn open_head(address: &Address, options: &OpenOptions, progress: &dyn Progress) -> Result<Arc<dyn Input>> {
-    let Some((container, name)) = options.shared.split(address) else { return open_file(address, options) };
+    let Some((container, name)) = options.shared.split(address) else { return open_file(address, options, progress) };
     let archive = open_archive(&container, options, progress)?;
     let index = archive.find(&name).ok_or_else(|| archive.no_member(address))?;
     if let Some(obstacle) = &archive.members()[index].obstacle {
@@ -115,7 +135,7 @@ pub fn open_head(address: &Address, options: &OpenOptions, progress: &dyn Progre
     let opener = Opener { options, since: Since::Opened, begin: &|_| {}, progress };
     if let Some((bytes, range)) = opener.shared(&archive, &container, index, address)? {
         let Identity { modified, .. } = *archive.input().identity();
-        let identity = Identity { source: address.clone(), size: range.end - range.start, modified };
+        let identity = Identity { source: address.clone(), size: range.end - range.start, modified, tag: None };
         let place = MemberPlace::Spool(bytes, None);
         return Ok(Arc::new(MemberInput { identity, start: range.start, place, since: Since::Opened }));
     }
@@ -139,7 +159,7 @@ pub fn read_stdin(from: &mut dyn Read, options: &OpenOptions) -> Result<Arc<dyn 
     if range.is_empty() {
         return Err(empty(address));
     }
-    let identity = Identity { source: address.clone(), size: range.end, modified: None };
+    let identity = Identity { source: address.clone(), size: range.end, modified: None, tag: None };
     let place = MemberPlace::Spool(Arc::new(spool.into_bytes()), None);
     Ok(Arc::new(MemberInput { identity, start: 0, place, since: Since::Opened }))
 }
@@ -165,10 +185,14 @@ impl Opener<'_> {
     pub(super) fn open<'p>(&self, addresses: impl Iterator<Item = &'p Address>) -> Result<Vec<Option<Arc<dyn Input>>>> {
         let (mut opened, mut containers) = (Vec::new(), BTreeMap::<Address, Wanted>::new());
         for (position, address) in addresses.enumerate() {
-            opened.push(if address.is_stdin() { Some(open_file(address, self.options)?) } else { None });
             if let Some((container, member)) = self.options.shared.split(address) {
+                opened.push(None);
                 containers.entry(container).or_default().push((position, address.clone(), member));
+                continue;
             }
+            let is_plain = !address.is_stdin() && address.scheme().is_none();
+            let open = || open_since(address, self.since, self.options, self.progress);
+            opened.push(if is_plain { None } else { Some(open()?) });
         }
         let (mut spool, mut held) = (None, OpenMembers::default());
         for (container, wanted) in containers {
@@ -216,18 +240,19 @@ impl Opener<'_> {
                 stored.check(&**archive.input(), &address, self.progress)?;
             }
             let (start, size) = (stored.range.start, stored.range.end - stored.range.start);
-            let identity = Identity { source: address, size, modified };
+            let identity = Identity { source: address, size, modified, tag: None };
             let place = MemberPlace::Archive(Arc::clone(archive.input()));
             held.open.push((position, MemberInput { identity, start, place, since: self.since }));
         }
-        let on_disk = (!container.is_stdin()).then(|| of_archive.clone());
+        // A store is asked with every read.
+        let on_disk = (!container.is_stdin() && container.scheme().is_none()).then(|| of_archive.clone());
         let mut apart = BTreeMap::new();
         for (index, (position, address)) in packed {
             let Some((bytes, range)) = self.shared(&archive, container, index, &address)? else {
                 apart.insert(index, (position, address));
                 continue;
             };
-            let identity = Identity { source: address, size: range.end - range.start, modified };
+            let identity = Identity { source: address, size: range.end - range.start, modified, tag: None };
             let place = MemberPlace::Spool(bytes, on_disk.clone());
             held.open.push((position, MemberInput { identity, start: range.start, place, since: self.since }));
         }
@@ -247,7 +272,7 @@ impl Opener<'_> {
             if range.is_empty() {
                 return Err(empty(&address));
             }
-            let identity = Identity { source: address, size: range.end - range.start, modified };
+            let identity = Identity { source: address, size: range.end - range.start, modified, tag: None };
             held.spooled.push((position, identity, range, on_disk.clone()));
             Ok(())
         })

@@ -103,7 +103,10 @@ impl SharedMembers {
         let Some(archive) = self.archives.get(container) else { return open().map(Arc::new) };
         let mut opened = archive.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let now = LocalFile::identity_of(container);
-        if let Some(archive) = opened.as_ref().filter(|archive| now.as_ref() == Some(archive.input().identity())) {
+        // Of an object the store sees to it with every read.
+        let is_same =
+            |archive: &&Arc<Archive>| container.scheme().is_some() || now.as_ref() == Some(archive.input().identity());
+        if let Some(archive) = opened.as_ref().filter(is_same) {
             return Ok(Arc::clone(archive));
         }
         Ok(Arc::clone(opened.insert(Arc::new(open()?))))

@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use super::local::LocalFile;
+use super::remote::RemoteInput;
 
 /// An input that nobody has opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,12 +16,17 @@ pub struct Unopened {
 impl Unopened {
     /// What stands at an address; `None` where there is no file.
     pub fn at(address: &Address) -> Option<Self> {
-        if let Some(file) = LocalFile::identity_of(address) {
-            return Some(Unopened { size: Some(file.size), modified: file.modified });
+        let Some((container, _)) = address.split() else { return Unopened::of_file(address) };
+        Some(Unopened { size: None, ..Unopened::of_file(&container)? })
+    }
+
+    fn of_file(address: &Address) -> Option<Self> {
+        if address.scheme().is_some() {
+            let facts = RemoteInput::facts_at(address)?;
+            return Some(Unopened { size: Some(facts.size), modified: facts.modified });
         }
-        let (container, _) = address.split()?;
-        let container = LocalFile::identity_of(&container)?;
-        Some(Unopened { size: None, modified: container.modified })
+        let file = LocalFile::identity_of(address)?;
+        Some(Unopened { size: Some(file.size), modified: file.modified })
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use base::disk::absolute;
 use base::error::Result;
 use base::progress::Progress;
-use columnar::output::{LocalStore, Store};
+use columnar::output::store_at;
 use conversion::inspect::TimeRange;
 use conversion::sidecar::table_names;
 use conversion::table::COMMON;
@@ -35,13 +35,13 @@ const MANY_VIEWS: usize = 3;
 pub fn describe(path: &Path, progress: &dyn Progress) -> Result<Description> {
     let traces = published(&[path.to_owned()])?;
     let is_one = matches!(&traces[..], [one] if one.folder() == path);
-    let out = LocalStore::new(path);
-    let lake = lake(&traces, (!is_one).then_some(&out as &dyn Store))?;
+    let out = store_at(path);
+    let lake = lake(&traces, (!is_one).then_some(&*out))?;
     let root = match absolute(path).parent().filter(|_| is_one) {
-        Some(parent) => LocalStore::new(parent),
+        Some(parent) => store_at(parent),
         None => out,
     };
-    Ok(whole(&lake, &beside::patterns(&root), gather(&traces, progress)?))
+    Ok(whole(&lake, &beside::patterns(&*root), gather(&traces, progress)?))
 }
 
 fn whole(lake: &Lake, beside: &[&str], mut facts: Facts) -> Description {

@@ -12,7 +12,7 @@ use base::error::{Error, ErrorKind, Result};
 use columnar::output::sink::hex;
 use columnar::output::store::StoreReader;
 use columnar::output::whole_file::WholeFile;
-use columnar::output::{LocalStore, Store, StoredFile};
+use columnar::output::{StoredFile, store_at};
 use conversion::convert::JobProgress;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -52,7 +52,7 @@ pub struct FrameTable {
 pub(super) fn write(trace: &PublishedTrace, root: &Path, progress: &dyn JobProgress) -> Result<FrameTable> {
     let source = Source::open(trace, progress)?;
     let name = name_of(trace);
-    let store = LocalStore::new(root).below(FOLDER);
+    let store = store_at(root).below(FOLDER);
     let path = store.location(&frames_of(&name));
     let failure = || Error::new(ErrorKind::Output, "cannot write the table of frames").in_file(&path);
     let of_system = |cause: io::Error| failure().caused_by(cause);
@@ -76,9 +76,9 @@ pub(super) fn write(trace: &PublishedTrace, root: &Path, progress: &dyn JobProgr
 /// # Errors
 /// [`ErrorKind::Output`] when one cannot be removed.
 pub(super) fn remove_of_gone(root: &Path) -> Result<()> {
-    let root = LocalStore::new(root);
+    let root = store_at(root);
     let store = root.below(FOLDER);
-    for name in frame_names(&*store).iter().filter(|name| is_gone(&root, name)) {
+    for name in frame_names(&*store).iter().filter(|name| is_gone(&*root, name)) {
         store.remove(&frames_of(name))?;
     }
     Ok(())

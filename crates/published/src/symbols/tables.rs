@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch,
 use base::disk::absolute;
 use base::error::{Error, ErrorKind, Result};
 use base::progress::Progress;
-use columnar::output::{LocalStore, Store};
+use columnar::output::{Store, store_at};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -32,7 +32,7 @@ pub(super) struct Tables<'a> {
 impl<'a> Tables<'a> {
     /// Those of the folder that holds traces.
     pub(super) fn beside(root: &Path, progress: &'a dyn Progress) -> Tables<'a> {
-        Tables { folder: LocalStore::new(root).below(FOLDER), progress }
+        Tables { folder: store_at(root).below(FOLDER), progress }
     }
 
     /// The modules that earlier look-ups know; none where there is no table.

@@ -7,7 +7,7 @@ use base::disk::absolute;
 use base::error::Result;
 use base::progress::{Progress, stop_if_cancelled};
 use columnar::output::manifest::CommitRecord;
-use columnar::output::{LocalStore, Store};
+use columnar::output::{Store, store_at};
 
 use super::files::hash;
 use super::finding::{Finding, FindingKind};
@@ -35,14 +35,14 @@ pub(super) fn check<'t>(
     }
     let mut findings = Vec::new();
     for (folder, records) in folders {
-        let root = LocalStore::new(folder);
+        let root = store_at(&folder);
         for name in frame_names(&*root.below(FOLDER)) {
             stop_if_cancelled(progress)?;
             let path = format!("{FOLDER}/{}", frames_of(&name));
             let label = root.location(&path).display().to_string().replace('\\', "/");
             let found = match records.get(&name) {
-                Some(record) => of_trace(&root, &path, record, quick, progress)?,
-                None => of_no_trace(&root, &name),
+                Some(record) => of_trace(&*root, &path, record, quick, progress)?,
+                None => of_no_trace(&*root, &name),
             };
             findings.extend(found.map(|(kind, reason)| Finding::new(kind, label, reason)));
         }
@@ -52,7 +52,7 @@ pub(super) fn check<'t>(
 
 /// What is wrong with the frames of a trace.
 fn of_trace(
-    root: &LocalStore,
+    root: &dyn Store,
     path: &str,
     record: &CommitRecord,
     quick: bool,
@@ -85,7 +85,7 @@ fn of_trace(
 }
 
 /// A trace that is there and is not verified has no finding.
-fn of_no_trace(root: &LocalStore, name: &str) -> Option<(FindingKind, String)> {
+fn of_no_trace(root: &dyn Store, name: &str) -> Option<(FindingKind, String)> {
     let reason = || "the frames are of a trace that is not there; run `etl2parquet symbols --frames` again";
     is_gone(root, name).then(|| (FindingKind::Extra, reason().to_owned()))
 }

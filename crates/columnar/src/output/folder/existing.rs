@@ -1,15 +1,19 @@
 //! What stands in the place of a trace already.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorCode, ErrorKind, Result};
-use base::listing::entries;
+use base::remote;
 
 use super::system::exists;
+use crate::output::errors::output_error;
 use crate::output::interface::IfExists;
 use crate::output::local_store::LocalStore;
 use crate::output::manifest::{CommitRecord, LAKE_PATH, MANIFEST_PATH};
 use crate::output::refusal;
+use crate::output::remote_store::store_at;
+use crate::output::store::StoreEntry;
 
 /// The folder of a published trace.
 pub fn trace_folder(out: &Path, name: &str) -> PathBuf {
@@ -18,8 +22,8 @@ pub fn trace_folder(out: &Path, name: &str) -> PathBuf {
 
 /// The names of all published traces of an output folder, sorted; none where it cannot be listed.
 pub fn published(out: &Path) -> Vec<String> {
-    let entries = entries(out).into_iter().flatten();
-    let name = |entry: std::fs::DirEntry| Some(entry.file_name().to_str()?.strip_prefix("trace=")?.to_owned());
+    let entries = store_at(out).list("").into_iter().flatten();
+    let name = |entry: StoreEntry| Some(entry.name.strip_prefix("trace=")?.to_owned());
     let mut names: Vec<String> = entries.filter_map(name).collect();
     names.sort();
     names
@@ -54,11 +58,11 @@ pub fn is_current(
     options_hash: &str,
 ) -> Result<bool> {
     let target = trace_folder(out, name);
-    if !exists(&target)? {
+    if !is_taken(&target)? {
         return Ok(false);
     }
     let way_out = "choose --if-exists replace, or another name or output folder";
-    let there = CommitRecord::read(&LocalStore::new(&target)).map_err(|error| error.with_hint(way_out))?;
+    let there = CommitRecord::read(&*store_at(&target)).map_err(|error| error.with_hint(way_out))?;
     let differs = if there.format_version != format_version {
         "with another format version"
     } else if !there.inputs.iter().map(|input| &input.blake3).eq(input_hashes) {
@@ -87,12 +91,24 @@ pub fn check_absent(out: &Path, name: &str, if_exists: IfExists) -> Result<()> {
 
 pub(super) fn may_publish(target: &Path, if_exists: IfExists) -> Result<()> {
     refuse_foreign(target)?;
-    if !if_exists.replaces() && exists(target)? { Err(is_there(target)) } else { Ok(()) }
+    if !if_exists.replaces() && is_taken(target)? { Err(is_there(target)) } else { Ok(()) }
+}
+
+/// Whether something stands in the place of a trace; in a store that is its manifest.
+fn is_taken(target: &Path) -> Result<bool> {
+    if remote::url_of(target).is_none() {
+        return exists(target);
+    }
+    match store_at(target).kind(MANIFEST_PATH) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(false),
+        found => found.map(|_| true).map_err(|cause| output_error("look for the trace", target, cause)),
+    }
 }
 
 /// Refuses to touch what this program has not made.
 fn refuse_foreign(target: &Path) -> Result<()> {
-    if !exists(target)? || CommitRecord::is_in(&LocalStore::new(target)) {
+    // What lies in a store beside a manifest harms nobody.
+    if remote::url_of(target).is_some() || !exists(target)? || CommitRecord::is_in(&LocalStore::new(target)) {
         return Ok(());
     }
     let found = if target.is_dir() { "a folder without our" } else { "something else than a folder with a" };
@@ -101,7 +117,7 @@ fn refuse_foreign(target: &Path) -> Result<()> {
     Err(Error::new(ErrorKind::Output, message).with_code(ErrorCode::OutputExists).in_file(target).with_hint(hint))
 }
 
-pub(super) fn is_there(target: &Path) -> Error {
+pub(in crate::output) fn is_there(target: &Path) -> Error {
     Error::new(ErrorKind::Output, "this trace is there already")
         .with_code(ErrorCode::OutputExists)
         .in_file(target)

@@ -24,5 +24,5 @@ pub use format::Format;
 pub use member::{Member, Obstacle};
 pub(super) use opened::{MemberInput, MemberPlace};
 pub use spool::SpoolLimit;
-pub(super) use spool::{Spool, Unpacked};
+pub(super) use spool::{Spool, Unpacked, nearest};
 pub use stream::name_within;

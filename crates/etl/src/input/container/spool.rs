@@ -184,7 +184,7 @@ fn unwritable(cause: io::Error, folder: &Path) -> Error {
 }
 
 /// The folder, or the first of those above it that is there.
-fn nearest(folder: &Path) -> PathBuf {
+pub(in crate::input) fn nearest(folder: &Path) -> PathBuf {
     let found = folder.ancestors().find(|folder| folder.is_dir());
     match found {
         Some(found) => found.to_owned(),

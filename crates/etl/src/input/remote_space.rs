@@ -1,0 +1,192 @@
+//! Where what came over a network is kept while it is read: memory, as far as all inputs together may take, or a file.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use base::error::{Error, Result};
+use base::progress::Progress;
+use base::remote::Stop;
+
+use super::access::{Identity, Input};
+use super::address::Address;
+
+/// Bytes that are asked for at a time: 128 requests for a GiB.
+pub(super) const BLOCK: u64 = 8 << 20;
+
+/// Memory that inputs of stores may take together, until one that has some is dropped.
+#[derive(Debug)]
+pub struct RemoteSpace {
+    room: Arc<Room>,
+    /// Inputs that may be opened again: their first blocks are there.
+    recent: Mutex<VecDeque<Arc<dyn Input>>>,
+}
+
+/// What inputs share with each other.
+#[derive(Debug)]
+pub(super) struct Room {
+    left: AtomicU64,
+    /// Whether whoever waits for one of them is to stop.
+    stop: Mutex<Stop>,
+}
+
+/// Inputs that are kept for whoever opens them again.
+const RECENT: usize = 16;
+
+/// Blocks of one input.
+#[derive(Debug)]
+pub(super) enum Kept {
+    /// In memory; of a large input those that came last.
+    Memory(KeptInMemory),
+    /// In a file without a name, each at its own place.
+    File(Arc<File>),
+}
+
+/// Blocks in memory.
+#[derive(Debug)]
+pub(super) struct KeptInMemory {
+    blocks: VecDeque<(usize, Vec<u8>)>,
+    most: usize,
+    /// Bytes that were taken, and whom they are given back to.
+    taken: u64,
+    room: Arc<Room>,
+}
+
+/// Blocks that one input may have in memory in any case: one that is read, and one that comes.
+const LEAST: usize = 2;
+
+impl Default for RemoteSpace {
+    /// For who reads a trace or two.
+    fn default() -> RemoteSpace {
+        RemoteSpace::new(256 << 20)
+    }
+}
+
+impl RemoteSpace {
+    /// So many bytes.
+    pub fn new(bytes: u64) -> RemoteSpace {
+        let room = Arc::new(Room { left: AtomicU64::new(bytes), stop: Mutex::default() });
+        RemoteSpace { room, recent: Mutex::default() }
+    }
+
+    /// An input that was opened before, and is still the same object.
+    pub(super) fn opened(&self, address: &Address, identity: &Identity) -> Option<Arc<dyn Input>> {
+        let mut recent = locked(&self.recent);
+        let place = recent.iter().position(|input| input.identity().source == *address)?;
+        let found = recent.remove(place).filter(|input| input.identity() == identity)?;
+        recent.push_back(Arc::clone(&found));
+        Some(found)
+    }
+
+    /// Keeps an input for whoever opens it again.
+    pub(super) fn remember(&self, input: &Arc<dyn Input>) {
+        let mut recent = locked(&self.recent);
+        let oldest = if recent.len() >= RECENT { recent.pop_front() } else { None };
+        recent.push_back(Arc::clone(input));
+        drop(recent);
+        drop(oldest);
+    }
+
+    /// Whoever waits stops when the caller of `progress` says so.
+    pub(super) fn watch(&self, progress: &dyn Progress) {
+        let stop = progress.stop();
+        if stop.can_be_asked() {
+            *locked(&self.room.stop) = stop;
+        }
+    }
+
+    /// What its inputs share.
+    pub(super) fn room(&self) -> &Arc<Room> {
+        &self.room
+    }
+
+    /// Room for an input: in memory where all of it finds room there; else in a file in `folder`, unless it would have more than `most`
+    /// bytes or none can be made; else for what came last of it.
+    pub(super) fn keep(&self, size: u64, folder: &Path, most: u64) -> Kept {
+        if let Some(taken) = self.take_or_free(size) {
+            return self.in_memory(size.div_ceil(BLOCK), taken);
+        }
+        let file = if size <= most { tempfile::tempfile_in(folder).ok() } else { None };
+        if let Some(file) = file {
+            return Kept::File(Arc::new(file));
+        }
+        let taken = self.room.left.swap(0, Ordering::Relaxed);
+        self.in_memory(taken / BLOCK, taken)
+    }
+
+    fn in_memory(&self, blocks: u64, taken: u64) -> Kept {
+        let most = usize::try_from(blocks).unwrap_or(usize::MAX).max(LEAST);
+        Kept::Memory(KeptInMemory { blocks: VecDeque::new(), most, taken, room: Arc::clone(&self.room) })
+    }
+
+    /// Takes room; those that nobody reads any more give theirs back for it.
+    fn take_or_free(&self, bytes: u64) -> Option<u64> {
+        if let Some(taken) = self.take(bytes) {
+            return Some(taken);
+        }
+        let mut recent = locked(&self.recent);
+        let (unused, used) = recent.drain(..).partition(|input| Arc::strong_count(input) == 1);
+        *recent = used;
+        drop(recent);
+        let unused: VecDeque<Arc<dyn Input>> = unused;
+        drop(unused);
+        self.take(bytes)
+    }
+
+    fn take(&self, bytes: u64) -> Option<u64> {
+        let taken = self.room.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
+        taken.ok().map(|_| bytes)
+    }
+}
+
+impl Room {
+    /// Whether to wait no more.
+    pub(super) fn stop(&self) -> Stop {
+        locked(&self.stop).clone()
+    }
+}
+
+impl Kept {
+    /// Blocks that may come at a time.
+    pub(super) fn most_at_a_time(&self) -> usize {
+        match self {
+            Kept::Memory(memory) => (memory.most / 2).max(1),
+            Kept::File(_) => usize::MAX,
+        }
+    }
+}
+
+impl KeptInMemory {
+    /// Copies what lies at a place of a block that is there.
+    pub(super) fn copy(&self, block: usize, within: u64, target: &mut [u8]) -> Result<()> {
+        let found = self.blocks.iter().find(|(number, _)| *number == block);
+        let start = usize::try_from(within).unwrap_or(usize::MAX);
+        let bytes = found.and_then(|(_, bytes)| bytes.get(start..)?.get(..target.len()));
+        let bytes = bytes.ok_or_else(|| {
+            Error::bug("expected a block that has come, found none").caused_by(io::Error::from(io::ErrorKind::NotFound))
+        })?;
+        target.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Keeps a block; returns the one that has to go for it.
+    pub(super) fn keep(&mut self, block: usize, bytes: Vec<u8>) -> Option<usize> {
+        let gone = if self.blocks.len() >= self.most { self.blocks.pop_front() } else { None };
+        self.blocks.push_back((block, bytes));
+        gone.map(|(block, _)| block)
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Each is whole after any of its changes.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Drop for KeptInMemory {
+    fn drop(&mut self) {
+        self.room.left.fetch_add(self.taken, Ordering::Relaxed);
+    }
+}
