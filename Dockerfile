@@ -7,7 +7,7 @@ FROM rust:1-alpine AS build
 RUN apk add --no-cache build-base
 WORKDIR /source
 COPY . .
-RUN cargo build --locked --profile dist --bins
+RUN cargo build --locked --profile dist --bins --features cloud
 # `inspect` wants a folder for temporary files.
 RUN install -D target/dist/etl2parquet /image/usr/local/bin/etl2parquet \
     && install -D -m 644 -t /image/licenses LICENSE-APACHE LICENSE-MIT schemas/LICENSE-TEXTS \

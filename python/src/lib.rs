@@ -30,6 +30,15 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _native {
+    /// Addresses of stores are read where paths are.
+    #[pymodule_init]
+    #[allow(clippy::unnecessary_wraps, reason = "what initializes a module may fail")]
+    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        #[cfg(feature = "cloud")]
+        cloud::install();
+        Ok(())
+    }
+
     #[pymodule_export]
     use crate::convert::convert;
     #[pymodule_export]

@@ -20,6 +20,8 @@ use super::{
 
 /// Does what the command line says.
 pub fn run() -> ExitCode {
+    #[cfg(feature = "cloud")]
+    cloud::install();
     if let Some(format) = peek("log-format").and_then(|format| LogFormat::of_word(&format.to_string_lossy())) {
         log::set_format(format);
     }

@@ -140,7 +140,7 @@ fn inline_modules_flattened(code: &str) -> String {
 pub(crate) const FIRST: &str = "etl2parquet";
 
 /// The crates, by the names that code uses, and their source folders.
-const CRATES: [(&str, &str); 16] = [
+const CRATES: [(&str, &str); 17] = [
     (FIRST, "src"),
     ("base", "crates/base/src"),
     ("spill", "crates/spill/src"),
@@ -154,6 +154,7 @@ const CRATES: [(&str, &str); 16] = [
     ("published", "crates/published/src"),
     ("compaction", "crates/compaction/src"),
     ("export", "crates/export/src"),
+    ("cloud", "cloud/src"),
     ("etl2parquet_native", "python/src"),
     ("etl2parquet_duckdb", "duckdb/src"),
     ("etl2parquet_fuzz", "fuzz/src"),
