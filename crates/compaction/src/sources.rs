@@ -89,7 +89,9 @@ fn is_null(metadata: &ParquetMetaData, column: usize) -> bool {
     let mut leaves = (0..schema.num_columns()).filter(|&leaf| schema.get_column_root_idx(leaf) == column);
     let (Some(leaf), None) = (leaves.next(), leaves.next()) else { return false };
     let is_plain = schema.column(leaf).path().parts().len() == 1;
+    // Of a file without rows nothing is known, and nothing saved.
     is_plain
+        && metadata.num_row_groups() > 0
         && metadata.row_groups().iter().all(|group| {
             let nulls = group.columns().get(leaf).and_then(|chunk| chunk.statistics()?.null_count_opt());
             nulls.is_some_and(|nulls| u64::try_from(group.num_rows()) == Ok(nulls))
