@@ -4,7 +4,7 @@
 //!
 //! ```no_run
 //! cloud::install();
-//! let client = etl2parquet_base::remote::client("s3://bucket/lab/a.etl").unwrap();
+//! let client = base::remote::client("s3://bucket/lab/a.etl").unwrap();
 //! let facts = client.head("s3://bucket/lab/a.etl", &Default::default()).unwrap();
 //! println!("{} bytes", facts.size);
 //! ```
