@@ -2,6 +2,7 @@
 
 use base::error::{Error, ErrorKind, Result};
 use base::readable::count::ByteCount;
+use base::remote;
 use base::resources::{MIN_MEMORY, default_threads, memory_budget};
 use batch::notice::Notice;
 use batch::{Observer, RunStatus, caught};
@@ -52,6 +53,7 @@ impl Run {
         }
         let interrupt = Interrupt::watch()
             .map_err(|cause| Error::new(ErrorKind::Internal, "cannot watch for signals").caused_by(cause))?;
+        remote::stop_by(interrupt.stop());
         Ok(Run { console, interrupt, threads, memory, display_mode: DisplayMode::of(args.progress, args.quiet) })
     }
 

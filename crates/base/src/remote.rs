@@ -119,6 +119,18 @@ impl Debug for Stop {
 
 static CLIENT: RwLock<Option<Arc<dyn Objects>>> = RwLock::new(None);
 
+static STOP: RwLock<Stop> = RwLock::new(Stop(None));
+
+/// From now on whoever waits and was given no other [`Stop`] stops by this one: that of a program that does one thing.
+pub fn stop_by(stop: Stop) {
+    *STOP.write().unwrap_or_else(PoisonError::into_inner) = stop;
+}
+
+/// What [`stop_by`] was given last; until then it is never time to stop.
+pub fn stop_of_process() -> Stop {
+    STOP.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
 /// From now on addresses are reached by this client.
 pub fn install(client: Arc<dyn Objects>) {
     *CLIENT.write().unwrap_or_else(PoisonError::into_inner) = Some(client);

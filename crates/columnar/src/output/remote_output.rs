@@ -17,6 +17,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use base::error::{Error, ErrorKind, Result};
 use base::names::short_hash;
@@ -35,6 +36,10 @@ pub(super) const DATA: &str = "data-";
 
 /// Files that are sent side by side.
 const SENDERS: usize = 4;
+
+/// How long what was sent is removed when its caller has asked to stop, and else.
+const BRIEFLY: Duration = Duration::from_millis(800);
+const PATIENTLY: Duration = Duration::from_secs(20);
 
 /// A trace under construction that a store will have.
 #[derive(Debug)]
@@ -179,13 +184,11 @@ impl RemoteOutput {
             .with_hint("verify it; to put this one in its place, run again with --if-exists replace")
     }
 
-    /// Removes objects, as far as that goes.
-    fn remove_all(&self, paths: impl IntoIterator<Item = String>) -> Option<Error> {
-        let remove = |path: &String| {
-            let store = RemoteStore::new(&self.out.url(""));
-            store.write(("remove", path), |client, url| client.remove(url, &Stop::default())).err()
-        };
-        paths.into_iter().filter_map(|path| remove(&path)).last()
+    /// Removes objects, until one cannot be removed.
+    fn remove_all(&self, paths: impl IntoIterator<Item = String>, stop: &Stop) -> Option<Error> {
+        paths
+            .into_iter()
+            .find_map(|path| self.out.write(("remove", &path), |client, url| client.remove(url, stop)).err())
     }
 
     /// Removes what was published before, and the plan.
@@ -196,7 +199,9 @@ impl RemoteOutput {
         for folder in replaced.into_iter().chain(plan) {
             let listed = self.out.ask(&folder, |client, url| client.list(url, true, self.out.stop()));
             let left = match listed {
-                Ok(listed) => self.remove_all(listed.into_iter().map(|object| joined(&folder, &object.path))).is_some(),
+                Ok(listed) => self
+                    .remove_all(listed.into_iter().map(|object| joined(&folder, &object.path)), self.out.stop())
+                    .is_some(),
                 Err(_) => true,
             };
             if left {
@@ -295,7 +300,9 @@ impl Drop for RemoteOutput {
         // Of a plan others may need it.
         if self.plan.is_none() && !self.is_kept.load(Ordering::Relaxed) {
             let sent = std::mem::take(&mut *self.sent.lock().unwrap_or_else(PoisonError::into_inner));
-            let _ = self.remove_all(sent);
+            // Whoever has lost the network, or wants to stop, does not wait for long.
+            let end = Instant::now() + if self.out.stop().is_asked() { BRIEFLY } else { PATIENTLY };
+            let _ = self.remove_all(sent, &Stop::when(move || Instant::now() > end));
         }
     }
 }

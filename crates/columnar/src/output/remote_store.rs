@@ -51,7 +51,7 @@ pub struct RemoteStore {
 impl RemoteStore {
     /// The objects below a URL.
     pub fn new(url: &str) -> RemoteStore {
-        RemoteStore { url: url.trim_end_matches('/').to_owned(), stop: Stop::default() }
+        RemoteStore { url: url.trim_end_matches('/').to_owned(), stop: remote::stop_of_process() }
     }
 
     /// The same, for whoever may want to stop waiting.
