@@ -168,6 +168,20 @@ fn a_trace_that_is_there_is_treated_as_asked() {
     published_files(&objects);
 }
 
+#[test]
+fn whoever_cleans_removes_nothing_beside_a_manifest_that_cannot_be_read() {
+    let (objects, _turn) = store();
+    let folder = tempfile::tempdir().unwrap();
+    objects.set(INPUT, &recording(10));
+    convert(&from_store(), &options(OUT, folder.path()), &NoProgress).unwrap();
+    objects.set(MANIFEST, b"{ cut");
+    let before = objects.all();
+    let error = clean(&RemoteStore::new(OUT), Duration::ZERO, false, &NoProgress).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Output);
+    assert!(error.to_string().starts_with("s3://lab/out/trace=t: cannot read the manifest"), "{error}");
+    assert_eq!(objects.all(), before);
+}
+
 /// A conversion in steps.
 fn in_steps(options: &ConvertOptions) -> Result<()> {
     let PlanOutcome::Planned { folder, partitions } = steps::plan(&from_store(), options, &NoProgress)? else {

@@ -153,7 +153,8 @@ impl RemoteStore {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
             manifest => manifest?,
         };
-        let manifest: Value = serde_json::from_slice(&manifest).unwrap_or_default();
+        // What cannot be understood names nothing, and leaves nobody free to remove what it may have named.
+        let manifest: Value = serde_json::from_slice(&manifest)?;
         let data = manifest["run"]["data"].as_str().unwrap_or_default();
         Ok(Some(if base::names::is_safe_component(data) { data.to_owned() } else { String::new() }))
     }
