@@ -25,6 +25,7 @@ use conversion::job::steps::{self, CommitOutcome, PlanOutcome, StepOptions};
 use etl2parquet::{ConvertOptions, ErrorKind, IfExists, Outcome, Recording, Result, convert};
 use published::verify::verify;
 use sha2::{Digest, Sha256};
+use support::Sandbox;
 use synth::tracelogging::{field, schema, traits, ty};
 use synth::{OnDisk as _, T0, buffer, event64, guid, header, payload, trace};
 
@@ -62,23 +63,6 @@ fn options(out: &str, spool: &Path) -> ConvertOptions {
     options
 }
 
-/// The files below a folder, by their paths.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let (mut found, mut folders) = (BTreeMap::new(), vec![folder.to_owned()]);
-    while let Some(next) = folders.pop() {
-        for entry in fs::read_dir(next).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let name = path.strip_prefix(folder).unwrap().to_str().unwrap().replace('\\', "/");
-                found.insert(name, fs::read(&path).unwrap());
-            }
-        }
-    }
-    found
-}
-
 /// What a manifest says of its trace: where its files lie, the hash of its input, and its files with their hashes.
 fn manifest(objects: &MemoryObjects) -> Option<(String, String, BTreeMap<String, String>)> {
     let text = objects.all().remove(MANIFEST)?;
@@ -107,21 +91,22 @@ fn published_files(objects: &MemoryObjects) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn a_store_gets_the_files_that_a_folder_gets() {
     let (objects, _turn) = store();
-    let folder = tempfile::tempdir().unwrap();
+    let sandbox = Sandbox::new();
+    let spool = sandbox.path("");
     let content = recording(500);
     objects.set(INPUT, &content);
-    let local = folder.path().join("local");
+    let local = sandbox.path("local");
     let Outcome::Published(report) =
-        convert(&from_store(), &options(local.to_str().unwrap(), folder.path()), &NoProgress).unwrap()
+        convert(&from_store(), &options(local.to_str().unwrap(), &spool), &NoProgress).unwrap()
     else {
         panic!("expected a trace")
     };
     assert_eq!(report.events.written, 501, "with the header");
-    let mut expected = files(&local.join("trace=t"));
+    let mut expected: BTreeMap<_, _> = sandbox.files("local/trace=t").into_iter().collect();
     expected.remove("sidecar/manifest.json");
 
     let before = (objects.counts(), Requests::so_far());
-    let Outcome::Published(report) = convert(&from_store(), &options(OUT, folder.path()), &NoProgress).unwrap() else {
+    let Outcome::Published(report) = convert(&from_store(), &options(OUT, &spool), &NoProgress).unwrap() else {
         panic!("expected a trace")
     };
     assert_eq!(report.folder, PathBuf::from("s3://lab/out/trace=t"));
@@ -133,7 +118,7 @@ fn a_store_gets_the_files_that_a_folder_gets() {
     assert_eq!((requests.bytes_read, requests.bytes_read_again), (content.len() as u64, 0));
     let sent: u64 = expected.values().map(|file| file.len() as u64).sum();
     assert_eq!(requests.bytes_written, sent + objects.all()[MANIFEST].len() as u64);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left here");
+    assert_eq!(fs::read_dir(&spool).unwrap().count(), 1, "nothing is left here");
 
     // It is read as one in a folder is.
     let traces = published::published(&[OUT.into()]).unwrap();
@@ -180,6 +165,29 @@ fn whoever_cleans_removes_nothing_beside_a_manifest_that_cannot_be_read() {
     assert_eq!(error.kind(), ErrorKind::Output);
     assert!(error.to_string().starts_with("s3://lab/out/trace=t: cannot read the manifest"), "{error}");
     assert_eq!(objects.all(), before);
+}
+
+#[test]
+fn whoever_cleans_removes_only_what_runs_write() {
+    let (objects, _turn) = store();
+    let [old, new] =
+        ["0123456789abcdef", "fedcba9876543210"].map(|hash| format!("{OUT}/events/A/all-b03-00000-{hash}.parquet"));
+    let foreign = ["events/A/mine.parquet", "symbols/frames/trace=a.parquet", "trace=a/data-mine/notes.txt"];
+    let foreign = foreign.map(|path| format!("{OUT}/{path}"));
+    [&old, &new].into_iter().chain(&foreign).for_each(|url| objects.set(url, b"x"));
+    objects.set(
+        &format!("{OUT}/lake.json"),
+        br#"{"files": [{"path": "events/A/all-b03-00000-fedcba9876543210.parquet"}]}"#,
+    );
+    let clean = || clean(&RemoteStore::new(OUT), Duration::ZERO, false, &NoProgress).unwrap();
+    assert_eq!(clean(), Cleaned { objects: 1, bytes: 1, young: 0 });
+    let left = objects.all();
+    assert!(!left.contains_key(&old) && left.contains_key(&new) && foreign.iter().all(|url| left.contains_key(url)));
+    // Without a lake: a folder of an attempt has a word of 16 digits.
+    objects.clear(&format!("{OUT}/lake.json"));
+    objects.set(&format!("{OUT}/trace=a/data-0123456789abcdef/events/A/part.parquet"), b"xy");
+    assert_eq!(clean(), Cleaned { objects: 1, bytes: 2, young: 0 });
+    assert!(foreign.iter().all(|url| objects.all().contains_key(url)));
 }
 
 /// A conversion in steps.

@@ -4,11 +4,9 @@ use std::collections::BTreeSet;
 
 use base::error::{Error, ErrorKind, Result};
 use columnar::output::Store;
+use columnar::output::manifest::{LAKE_FOLDERS, is_lake_file};
 use columnar::output::store::{EntryKind, joined};
-use published::lake_manifest::{LAKE_PATH, LakeManifest, MANIFESTS};
-
-/// The folders that the files of a lake are in.
-const FOLDERS: [&str; 3] = ["events", MANIFESTS, "sidecar"];
+use published::lake_manifest::{LAKE_PATH, LakeManifest};
 
 /// What may stand beside a lake: symbols of its traces.
 const BESIDE: &str = "symbols";
@@ -20,7 +18,7 @@ const BESIDE: &str = "symbols";
 pub(crate) fn check(lake: &dyn Store) -> Result<()> {
     let entries = lake.list("").unwrap_or_default();
     let is_of_lake =
-        |name: &str| name == LAKE_PATH || name == BESIDE || name.starts_with('.') || FOLDERS.contains(&name);
+        |name: &str| name == LAKE_PATH || name == BESIDE || name.starts_with('.') || LAKE_FOLDERS.contains(&name);
     match entries.iter().find(|entry| !is_of_lake(&entry.name)) {
         Some(other) => {
             let message = format!("expected the folder of a lake, or an empty one, found {} in it", other.name);
@@ -37,27 +35,21 @@ pub(crate) fn check(lake: &dyn Store) -> Result<()> {
 pub(crate) fn unnamed(lake: &dyn Store, manifest: &LakeManifest) -> Vec<String> {
     // On some systems names that differ in case are one.
     let named: BTreeSet<String> = manifest.files.iter().map(|file| file.path.to_lowercase()).collect();
-    let (mut found, mut waiting) = (Vec::new(), FOLDERS.map(str::to_owned).to_vec());
+    let (mut found, mut waiting) = (Vec::new(), LAKE_FOLDERS.map(str::to_owned).to_vec());
     while let Some(folder) = waiting.pop() {
         for entry in lake.list(&folder).unwrap_or_default() {
             let path = joined(&folder, &entry.name);
             match entry.kind {
                 EntryKind::Folder => waiting.push(path),
-                EntryKind::File if is_own(&entry.name) && !named.contains(&path.to_lowercase()) => found.push(path),
+                EntryKind::File if is_lake_file(&entry.name) && !named.contains(&path.to_lowercase()) => {
+                    found.push(path);
+                }
                 EntryKind::File | EntryKind::Other => {}
             }
         }
     }
     found.sort_unstable();
     found
-}
-
-/// Whether a file has the name of one that a run gives: a bucket, a number, and 16 digits of a hash.
-fn is_own(name: &str) -> bool {
-    let parts: Option<(&str, &str)> = name.strip_suffix(".parquet").and_then(|name| name.rsplit_once('-'));
-    parts.is_some_and(|(rest, hash)| {
-        hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) && rest.contains("-b")
-    })
 }
 
 #[cfg(test)]

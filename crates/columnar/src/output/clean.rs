@@ -10,7 +10,7 @@ use base::remote::{ListedObject, Objects};
 use serde_json::Value;
 
 use super::folder::{plan_folder_name, plan_name};
-use super::manifest::{LAKE_PATH, MANIFEST_PATH, MAX_MANIFEST};
+use super::manifest::{LAKE_FOLDERS, LAKE_PATH, MANIFEST_PATH, MAX_MANIFEST, is_lake_file, is_short_hash};
 use super::remote_output::DATA;
 use super::remote_store::RemoteStore;
 use super::store::{Store as _, joined};
@@ -66,14 +66,14 @@ fn unnamed(store: &RemoteStore) -> Result<BTreeMap<String, Vec<ListedObject>>> {
     let (objects, lake) = (list(store, "")?, lake_files(store)?);
     for object in objects {
         let attempt = match (&lake, &object.path.split('/').collect::<Vec<_>>()[..]) {
-            (Some(named), [folder, _, ..]) if LAKE_FOLDERS.contains(folder) && !named.contains(&object.path) => {
-                Some(object.path.clone())
+            (Some(named), [folder, .., name]) if LAKE_FOLDERS.contains(folder) && is_lake_file(name) => {
+                Some(object.path.clone()).filter(|path| !named.contains(path))
             }
             (None, [trace, ..]) if object.path == format!("{trace}/{MANIFEST_PATH}") => {
                 published.insert((*trace).to_owned());
                 None
             }
-            (None, [trace, data, _, ..]) if trace.starts_with("trace=") && data.starts_with(DATA) => {
+            (None, [trace, data, _, ..]) if trace.starts_with("trace=") && is_data(data) => {
                 Some(format!("{trace}/{data}"))
             }
             (None, [plan, _, ..]) if plan_name(plan.as_ref()).is_some() => Some((*plan).to_owned()),
@@ -88,14 +88,16 @@ fn unnamed(store: &RemoteStore) -> Result<BTreeMap<String, Vec<ListedObject>>> {
     Ok(attempts)
 }
 
+/// Whether a folder of a trace is called like that of an attempt's files.
+fn is_data(folder: &str) -> bool {
+    folder.strip_prefix(DATA).is_some_and(is_short_hash)
+}
+
 /// The folder of the plan that an attempt's files may be of.
 fn plan_of(folder: &str) -> Option<String> {
     let (trace, hash) = folder.strip_prefix("trace=")?.split_once(&format!("/{DATA}"))?;
     Some(plan_folder_name(trace, hash))
 }
-
-/// The folders that the files of a lake are in.
-const LAKE_FOLDERS: [&str; 3] = ["events", "manifests", "sidecar"];
 
 /// The files that the manifest of a lake names; `None` where there is no lake.
 fn lake_files(store: &RemoteStore) -> Result<Option<BTreeSet<String>>> {

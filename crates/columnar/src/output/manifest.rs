@@ -17,6 +17,20 @@ pub const MANIFEST_PATH: &str = "sidecar/manifest.json";
 /// Where the manifest of a lake lies in its folder.
 pub const LAKE_PATH: &str = "lake.json";
 
+/// The folders that the files of a lake are in.
+pub const LAKE_FOLDERS: [&str; 3] = ["events", "manifests", "sidecar"];
+
+/// Whether a file of a lake has the name of one that a run gives: a bucket, a number, and 16 digits of a hash.
+pub fn is_lake_file(name: &str) -> bool {
+    let parts: Option<(&str, &str)> = name.strip_suffix(".parquet").and_then(|name| name.rsplit_once('-'));
+    parts.is_some_and(|(rest, hash)| is_short_hash(hash) && rest.contains("-b"))
+}
+
+/// Whether a word is 16 hexadecimal digits, as attempts, and the beginnings of hashes that are in names, are.
+pub fn is_short_hash(word: &str) -> bool {
+    word.len() == 16 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// Bytes of a manifest that are read.
 pub const MAX_MANIFEST: u64 = 1 << 30;
 

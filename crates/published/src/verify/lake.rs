@@ -5,7 +5,7 @@ use std::path::Path;
 
 use base::error::{ErrorKind, Result};
 use base::progress::Progress;
-use columnar::output::manifest::{CommitRecord, FORMAT_VERSION};
+use columnar::output::manifest::{CommitRecord, FORMAT_VERSION, LAKE_FOLDERS};
 use columnar::output::sink::hex;
 use columnar::output::store::{EntryKind, joined};
 use conversion::read_columns;
@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use super::files::Wanted;
 use super::finding::{Finding, FindingKind};
 use super::run::Verified;
-use crate::lake_manifest::{LAKE_PATH, LakeFile, MANIFESTS, table_of};
+use crate::lake_manifest::{LAKE_PATH, LakeFile, table_of};
 use crate::{Footer, PublishedLake, TableFile};
 
 /// Verifies a lake: every byte of every file and the order of all rows, or with `quick` what its manifest and footers say. Call it in
@@ -124,7 +124,7 @@ impl LakeCheck<'_> {
     /// Finds what the manifest does not name.
     fn extra(&self) -> Vec<Finding> {
         let known: BTreeSet<&str> = self.lake.manifest.files.iter().map(|file| file.path.as_str()).collect();
-        let (mut findings, mut waiting) = (Vec::new(), ["events", MANIFESTS, "sidecar"].map(str::to_owned).to_vec());
+        let (mut findings, mut waiting) = (Vec::new(), LAKE_FOLDERS.map(str::to_owned).to_vec());
         while let Some(folder) = waiting.pop() {
             for entry in self.lake.store.list(&folder).unwrap_or_default() {
                 let path = joined(&folder, &entry.name);
