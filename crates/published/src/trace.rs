@@ -105,9 +105,8 @@ pub fn published_in(store: &Arc<dyn Store>) -> Result<Vec<PublishedTrace>> {
 /// The published traces that inputs are; `None` where one of them is none, or has none.
 pub fn all_published(inputs: &[OsString]) -> Option<Vec<PublishedTrace>> {
     let folders: Vec<PathBuf> = inputs.iter().map(PathBuf::from).collect();
-    let is_remote = |folder: &Path| {
-        remote::url_of(folder).is_some_and(|url| url.rsplit('/').next().is_some_and(|name| name.starts_with("trace=")))
-    };
+    let is_remote =
+        |folder: &Path| remote::url_of(folder).is_some() && PublishedTrace::in_folder(folder).name().is_some();
     let is_folder = folders.iter().all(|folder| is_remote(folder) || folder.is_dir());
     let traces = is_folder.then(|| published(&folders).ok())??;
     traces.iter().any(|trace| trace.store.has(MANIFEST_PATH)).then_some(traces)

@@ -23,9 +23,7 @@ const CHANGES: usize = 20;
 /// The files below a folder, or below the address of a store.
 pub fn store_at(path: &Path) -> Arc<dyn Store> {
     let Some(url) = remote::url_of(path) else { return LocalStore::shared(path) };
-    let is_trace = url.rsplit('/').next().is_some_and(|name| name.starts_with("trace="));
-    let store = RemoteStore::new(&url);
-    if is_trace { Arc::new(RemoteTrace::new(store)) } else { Arc::new(store) }
+    RemoteStore::new(&url).shared()
 }
 
 /// What became of an object that was to be written under a condition.
@@ -58,6 +56,12 @@ impl RemoteStore {
     #[must_use]
     pub fn with_stop(self, stop: Stop) -> RemoteStore {
         RemoteStore { stop, ..self }
+    }
+
+    /// The same, to be shared; of a trace its files by their paths in it.
+    fn shared(self) -> Arc<dyn Store> {
+        let is_trace = self.url.rsplit('/').next().is_some_and(|name| name.starts_with("trace="));
+        if is_trace { Arc::new(RemoteTrace::new(self)) } else { Arc::new(self) }
     }
 
     /// The URL of a path.
@@ -166,9 +170,7 @@ impl Store for RemoteStore {
     }
 
     fn below(&self, folder: &str) -> Arc<dyn Store> {
-        let store = RemoteStore { url: self.url(folder), stop: self.stop.clone() };
-        let is_trace = folder.rsplit('/').next().is_some_and(|name| name.starts_with("trace="));
-        if is_trace { Arc::new(RemoteTrace::new(store)) } else { Arc::new(store) }
+        RemoteStore { url: self.url(folder), stop: self.stop.clone() }.shared()
     }
 
     fn kind(&self, path: &str) -> io::Result<EntryKind> {
