@@ -206,7 +206,7 @@ class Extension(unittest.TestCase):
             (f"FROM read_etl('{support.EXAMPLE}', guid := 'uuid')", 'Invalid named parameter "guid"'),
             (f"FROM etl_table('{support.EXAMPLE}', 'lost')", r"the sidecar has no table lost \(did you mean lost_events\?\)"),
             ("FROM read_etl(NULL)", "read_etl was called with NULL"),
-            ("FROM read_etl('https://example.org/boot.etl')", "https addresses cannot be read"),
+            ("FROM read_etl('https://example.org/boot.etl')", r"expected a path of this system, found an address \(https://\)"),
             (f"FROM read_etl('{__file__}')", "is no trace|not a trace|expected"),
         ]  # fmt: skip
         for statement, expected in cases:
