@@ -2,14 +2,14 @@
 
 use std::fs::File;
 use std::future::Future;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::Path as LocalPath;
 use std::pin::pin;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use base::remote::{ListedObject, ObjectFacts, Objects, PutWhen, Stop};
+use base::remote::{Accept, ListedObject, ObjectFacts, Objects, PutWhen, Stop};
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use futures_util::future::try_join_all;
@@ -83,6 +83,25 @@ impl Client {
             }
         }
         Self::wait(stop, ask())
+    }
+
+    /// Writes an object into a file, as it comes.
+    fn download(store: &dyn ObjectStore, path: &Path, file: &LocalPath, most: u64, stop: &Stop) -> io::Result<u64> {
+        let answer = Self::wait(stop, async { store.get(path).await })?;
+        let mut written: u64 = 0;
+        let (mut file, expected) = (File::create(file)?, answer.meta.size);
+        let mut parts = answer.into_stream();
+        while let Some(part) = Self::wait(stop, parts.try_next())? {
+            written = written.saturating_add(part.len() as u64);
+            if expected.max(written) > most {
+                return Err(io::ErrorKind::FileTooLarge.into());
+            }
+            file.write_all(&part)?;
+        }
+        if written != expected {
+            return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the answer has broken off"));
+        }
+        Ok(written)
     }
 
     fn object(&self, url: &str) -> io::Result<(Arc<dyn ObjectStore>, Path)> {
@@ -193,6 +212,17 @@ impl Objects for Client {
             }
         }
         Self::wait(stop, async { upload.finish().await.map(drop) })
+    }
+
+    fn fetch(&self, url: &str, accept: Accept, file: &LocalPath, most: u64, stop: &Stop) -> io::Result<u64> {
+        let (store, path) = self.stores.of_files(url, accept)?;
+        for _ in 1..TRIES {
+            match Self::download(&*store, &path, file, most, stop) {
+                Err(cause) if cause.kind() == io::ErrorKind::ConnectionAborted && !stop.is_asked() => {}
+                answer => return answer,
+            }
+        }
+        Self::download(&*store, &path, file, most, stop)
     }
 
     fn remove(&self, url: &str, stop: &Stop) -> io::Result<()> {

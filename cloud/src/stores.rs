@@ -5,12 +5,14 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use base::remote::Accept;
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::path::Path;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
+use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use url::{Position, Url};
 
 use crate::failure::shown;
@@ -25,37 +27,66 @@ const PATIENCE: Duration = Duration::from_secs(90);
 /// Requests that fail one after another until it is given up; each pause is longer than the one before.
 const RETRIES: usize = 12;
 
-/// The clients, by the part of addresses before the path.
+/// How long a server may send nothing of a file.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// How long a file is asked for again, and how often.
+const FILE_PATIENCE: Duration = Duration::from_secs(20);
+const FILE_RETRIES: usize = 4;
+
+/// The part of an address before its path, and for whole files which media types are asked for.
+type Asked = (String, Option<Accept>);
+
+/// The clients, by what is asked.
 #[derive(Debug, Default)]
 pub(crate) struct Stores {
-    open: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
+    open: Mutex<HashMap<Asked, Arc<dyn ObjectStore>>>,
 }
 
 impl Stores {
     /// The client for an address, and the object's name in its store.
     pub(crate) fn of(&self, url: &str) -> io::Result<(Arc<dyn ObjectStore>, Path)> {
+        self.asked(url, None)
+    }
+
+    /// The same for whole files of any size, of which a web server is told which media types are read.
+    pub(crate) fn of_files(&self, url: &str, accept: Accept) -> io::Result<(Arc<dyn ObjectStore>, Path)> {
+        self.asked(url, Some(accept))
+    }
+
+    fn asked(&self, url: &str, accept: Option<Accept>) -> io::Result<(Arc<dyn ObjectStore>, Path)> {
         let parsed = Url::parse(url).map_err(|cause| io::Error::new(io::ErrorKind::InvalidInput, cause))?;
         let root = &parsed[..Position::BeforePath];
         let key = url.get(root.len()..).unwrap_or_default().trim_matches('/');
         let path = Path::parse(key).map_err(|cause| io::Error::new(io::ErrorKind::InvalidInput, cause))?;
         // A map is whole after any of its changes.
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(store) = open.get(root) {
+        let key = (root.to_owned(), accept);
+        if let Some(store) = open.get(&key) {
             return Ok((Arc::clone(store), path));
         }
-        let store = store(&parsed, root).map_err(|error| shown(&error))?;
-        open.insert(root.to_owned(), Arc::clone(&store));
+        let store = store(&parsed, root, accept).map_err(|error| shown(&error))?;
+        open.insert(key, Arc::clone(&store));
         Ok((store, path))
     }
 }
 
-fn store(url: &Url, root: &str) -> object_store::Result<Arc<dyn ObjectStore>> {
+fn store(url: &Url, root: &str, accept: Option<Accept>) -> object_store::Result<Arc<dyn ObjectStore>> {
     // Another library of the process may have chosen one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let variable = |name: &str| std::env::var(name).ok();
     let is_plain = |name: &str| variable(name).is_some_and(|endpoint| endpoint.starts_with("http://"));
-    let options = ClientOptions::new().with_timeout(ANSWER).with_connect_timeout(Duration::from_secs(10));
+    let options = ClientOptions::new().with_connect_timeout(Duration::from_secs(10));
     let retry = RetryConfig { backoff: BackoffConfig::default(), max_retries: RETRIES, retry_timeout: PATIENCE };
+    let (options, retry) = match accept {
+        None => (options.with_timeout(ANSWER), retry),
+        // A file may take as long as it likes, as long as some of it comes.
+        Some(accept) => {
+            let options =
+                options.with_timeout_disabled().with_read_timeout(SILENCE).with_default_headers(asking(accept));
+            (options, RetryConfig { max_retries: FILE_RETRIES, retry_timeout: FILE_PATIENCE, ..retry })
+        }
+    };
     Ok(match url.scheme() {
         "s3" | "s3a" => {
             let (mut builder, mut is_plain) = (AmazonS3Builder::from_env(), is_plain("AWS_ENDPOINT_URL"));
@@ -82,6 +113,15 @@ fn store(url: &Url, root: &str) -> object_store::Result<Arc<dyn ObjectStore>> {
             Arc::new(HttpBuilder::new().with_url(root).with_client_options(options).with_retry(retry).build()?)
         }
     })
+}
+
+/// What tells a web server which media types are read.
+fn asking(accept: Accept) -> HeaderMap {
+    let types = match accept {
+        Accept::Any => "*/*",
+        Accept::Msfz => "application/msfz0",
+    };
+    HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(types))])
 }
 
 /// Whether the endpoint for S3 alone is one without TLS, as that of a server on this machine.

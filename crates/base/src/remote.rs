@@ -57,6 +57,21 @@ pub trait Objects: Send + Sync + Debug {
     /// # Errors
     /// See [`Objects`].
     fn remove(&self, url: &str, stop: &Stop) -> io::Result<()>;
+
+    /// Writes an object whole into a local file, in the place of what is there; returns its size in bytes.
+    ///
+    /// # Errors
+    /// See [`Objects`]; [`io::ErrorKind::FileTooLarge`] where the object has more bytes than `most`, and those of writing the file.
+    fn fetch(&self, url: &str, accept: Accept, file: &Path, most: u64, stop: &Stop) -> io::Result<u64>;
+}
+
+/// Which media types a web server is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Accept {
+    /// Any.
+    Any,
+    /// `application/msfz0`, a compressed PDB; who has none sends what there is.
+    Msfz,
 }
 
 /// What is known of an object without reading it.
@@ -136,6 +151,11 @@ pub fn install(client: Arc<dyn Objects>) {
     *CLIENT.write().unwrap_or_else(PoisonError::into_inner) = Some(client);
 }
 
+/// Whether this program has a client of stores.
+pub fn has_client() -> bool {
+    CLIENT.read().unwrap_or_else(PoisonError::into_inner).is_some()
+}
+
 /// The client for a URL.
 ///
 /// # Errors
@@ -187,6 +207,13 @@ impl Objects for Counted {
     fn remove(&self, url: &str, stop: &Stop) -> io::Result<()> {
         Requests { requests: 1, ..Requests::default() }.count();
         self.0.remove(url, stop)
+    }
+
+    fn fetch(&self, url: &str, accept: Accept, file: &Path, most: u64, stop: &Stop) -> io::Result<u64> {
+        Requests { requests: 1, ..Requests::default() }.count();
+        let bytes_read = self.0.fetch(url, accept, file, most, stop)?;
+        Requests { bytes_read, ..Requests::default() }.count();
+        Ok(bytes_read)
     }
 }
 

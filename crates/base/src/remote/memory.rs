@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{ListedObject, ObjectFacts, Objects, PutWhen, Stop};
+use super::{Accept, ListedObject, ObjectFacts, Objects, PutWhen, Stop};
 
 /// What becomes of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,5 +188,22 @@ impl Objects for MemoryObjects {
             state.objects.remove(url);
             Ok(())
         })
+    }
+
+    fn fetch(&self, url: &str, _accept: Accept, file: &Path, most: u64, _stop: &Stop) -> io::Result<u64> {
+        let (content, is_cut) = self.ask(|state| {
+            let mut content = state.objects.get(url).ok_or(io::ErrorKind::NotFound)?.0.clone();
+            let number = state.requests - 1;
+            let is_cut = matches!(state.fault, Some((at, Fault::CutShort)) if at == number);
+            content.truncate(content.len() - usize::from(is_cut));
+            state.bytes_read += content.len() as u64;
+            Ok((content, is_cut))
+        })?;
+        let size = content.len() as u64;
+        if size > most {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        std::fs::write(file, content)?;
+        if is_cut { Err(io::ErrorKind::ConnectionAborted.into()) } else { Ok(size) }
     }
 }
