@@ -9,7 +9,11 @@ mod synth;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
+use base::progress::NoProgress;
+use base::remote::memory::MemoryObjects;
+use published::symbols;
 use support::Sandbox;
 use synth::*;
 
@@ -283,6 +287,55 @@ fn modules_of_an_unmerged_trace_are_known_by_their_binaries() {
     lines.sort();
     assert_eq!(lines[0], "attach_amd64.dll|mismatch");
     assert!(lines[1..].iter().all(|line| line.ends_with("|found")), "{lines:?}");
+}
+
+/// Looks symbols up as `symbols --lines` does in a program with a client of stores.
+fn resolved(sandbox: &Sandbox, symbol_path: &str) -> Vec<(String, String)> {
+    let path = symbols::symbol_path(symbol_path, 256 << 20, 2);
+    let asked = symbols::Asked { path: &path, min_share: 0.0, with_lines: true, with_frames: false };
+    let traces = published::published(&[sandbox.path("out")]).unwrap();
+    let found = symbols::resolve(traces, &asked, &NoProgress).unwrap();
+    let modules = found.into_iter().flat_map(|found| found.modules);
+    let mut statuses: Vec<_> = modules.map(|row| (row.file_name.unwrap_or_default(), row.status)).collect();
+    statuses.sort();
+    statuses
+}
+
+#[test]
+fn a_server_sends_what_frames_need_and_is_not_asked_again() {
+    const SERVER: &str = "https://symbols.example/download";
+    let (sandbox, binaries) = (Sandbox::new(), binaries());
+    let server = Arc::new(MemoryObjects::default());
+    base::remote::install(Arc::clone(&server) as Arc<_>);
+    // Half of the modules have the identity of their PDB, half of them that of their binary alone; of one the server has no PDB.
+    let ids: Vec<Classic> = binaries.iter().step_by(2).map(|binary| binary.debug_id(binary.age)).collect();
+    sandbox.file("t.etl", &recorded(&binaries, &ids, &wanted(&binaries)));
+    sandbox.t("convert t.etl -o out --quiet", 0);
+    store(&sandbox, "store", &binaries);
+    for (path, content) in sandbox.files("store") {
+        if !path.contains("inject_dll_x86.pdb") {
+            server.set(&format!("{SERVER}/{path}"), &content);
+        }
+    }
+    let path = format!("srv*{}*{SERVER}", sandbox.path("cache").display());
+    let statuses = resolved(&sandbox, &path);
+    assert_eq!(statuses.iter().filter(|(_, status)| status == "found").count(), 5);
+    assert!(statuses.contains(&("inject_dll_x86.exe".to_owned(), "not found".to_owned())), "{statuses:?}");
+    let (there, gone): (Vec<Binary>, Vec<Binary>) =
+        binaries.into_iter().partition(|binary| binary.name != "inject_dll_x86.exe");
+    assert_as_llvm(&sandbox, &there);
+    assert!(!sandbox.path(&format!("out/symbols/pdb/{}.parquet", gone[0].key())).exists());
+    // Three binaries and five PDBs that are there, and one that is not, as it is and packed.
+    let (requests, bytes) = server.counts();
+    assert_eq!(requests, 3 + 5 + 2);
+    let kept: u64 = sandbox.files("cache").iter().map(|(_, content)| content.len() as u64).sum();
+    assert_eq!(bytes, kept);
+    // Nothing is asked for again, neither what came nor what did not, with the tables or without them.
+    assert_eq!(resolved(&sandbox, &path), statuses);
+    std::fs::remove_dir_all(sandbox.path("out/symbols")).unwrap();
+    assert_eq!(resolved(&sandbox, &path), statuses);
+    assert_eq!(server.counts().0, requests);
+    assert_as_llvm(&sandbox, &there);
 }
 
 #[test]

@@ -99,7 +99,7 @@ def symbols(
     lines: bool = False,
     frames: bool = False,
 ) -> tuple[Symbols, ...]:
-    """Finds the functions that the frames of converted traces lie in, in the folders of a symbol path; without one in those of
+    """Finds the functions that the frames of converted traces lie in, in the folders and on the servers of a symbol path; without one in those of
     ``_NT_SYMBOL_PATH``. ``min_share`` is a part of all frames, from 0 to 1. With ``frames`` the frames of each trace are written beside it,
     for programs that run no views.
 

@@ -118,7 +118,7 @@ pub(super) enum Command {
     /// Datasets, events, and answers such as cpu_samples and disk_io.
     #[command(after_help = questions())]
     Views(ViewsArgs),
-    /// Name the functions of stacks, from PDBs in local folders
+    /// Name the functions of stacks, from PDBs, also on servers
     #[command(after_help = ENVIRONMENT)]
     Symbols(SymbolsArgs),
     /// Ask a trace, converted or not, in SQL: DuckDB answers, with all views at hand
@@ -306,8 +306,8 @@ pub(super) struct SymbolsArgs {
     /// A folder with traces, or a trace (trace=NAME)
     #[arg(value_name = "OUT", required = true)]
     pub outputs: Vec<PathBuf>,
-    /// Folders and caches of symbol files with semicolons between, as debuggers write it: DIR, cache*DIR, srv*DIR*SERVER;
-    /// without it that of _NT_SYMBOL_PATH. Servers are not asked
+    /// Folders, caches and servers of symbol files with semicolons between, as debuggers write it: DIR, cache*DIR,
+    /// srv*DIR*SERVER; without it that of _NT_SYMBOL_PATH
     #[arg(long, value_name = "PATH")]
     pub symbol_path: Option<OsString>,
     /// File that gets a line for each symbol file that frames need and that is not there, as symchk /im reads it where

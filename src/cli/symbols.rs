@@ -10,7 +10,7 @@ use base::readable::share::share;
 use base::resources::pool;
 use batch::status;
 use published::published;
-use published::symbols::{Asked, ModuleSymbols, NOT_ASKED, Resolved, id_of, resolve, symbol_path};
+use published::symbols::{Asked, ModuleSymbols, NOT_ASKED, NotAsked, Resolved, id_of, resolve, symbol_path};
 
 use super::args::SymbolsArgs;
 use super::console;
@@ -35,8 +35,8 @@ pub(super) fn run(args: &SymbolsArgs) -> Result<u8> {
     if text.is_empty() {
         run.console.warning("no symbol path: name folders of symbol files with --symbol-path");
     }
-    if !path.servers().is_empty() {
-        run.console.warning("servers of the symbol path are not asked: symbols are looked for in folders alone");
+    for NotAsked { server, reason } in path.not_asked() {
+        run.console.warning(format!("{server} is not asked: {reason}"));
     }
     let asked = Asked { path: &path, min_share: args.min_share, with_lines: args.lines, with_frames: args.frames };
     let traces = published(&args.outputs)?;
@@ -45,6 +45,7 @@ pub(super) fn run(args: &SymbolsArgs) -> Result<u8> {
         Ok(found) => found,
         Err(error) => return Ok(run.failed(&error)),
     };
+    path.troubles().iter().for_each(|trouble| run.console.warning(trouble));
     if args.json {
         console::to_stdout(&console::json(&found))?;
     } else if args.missing.as_deref() != Some(Path::new("-")) {

@@ -1,4 +1,4 @@
-//! Functions, lines and inlined functions of addresses, from PDBs that lie on this machine.
+//! Functions, lines and inlined functions of addresses, from PDBs that lie on this machine, or that symbol servers send.
 //!
 //! # How symbols are found
 //!
@@ -59,5 +59,5 @@ pub use found::{Found, Readable, Reason};
 pub use identity::{Module, PdbId};
 pub use image::{Image, Resource, ResourceName, Resources};
 pub use pdb::Pdb;
-pub use search::SymbolPath;
+pub use search::{NotAsked, SymbolPath};
 pub use symbol::{Inlined, Symbol, SymbolKind};

@@ -5,7 +5,7 @@
 //! OUT/symbols/modules.parquet                   modules that frames lie in, and what became of the search
 //! OUT/symbols/pdb/<GUID><age>.parquet           addresses of a module, shared by all traces
 //! OUT/symbols/frames/<trace>.parquet            the view `frames` of a trace, where it is asked for
-//! traces ─► wanted ─► search ─► tables ─► frame rows ─► frame table
+//! traces ─► wanted ─► fetch, from servers ─► search ─► tables ─► frame rows ─► frame table
 //! ```
 //!
 //! [`messages`] looks for the formats of WPP messages in the same symbol files.
@@ -13,6 +13,7 @@
 //! A module is known by the GUID and the age of its symbol file, or by the time stamp and the size of its own file; never by a
 //! name or a path.
 
+mod fetch;
 mod frame_rows;
 mod frame_table;
 mod messages;
@@ -22,6 +23,7 @@ mod search;
 mod tables;
 mod wanted;
 
+pub use ::symbols::NotAsked;
 pub use frame_table::FrameTable;
 pub use messages::{MessageId, MessageSearch, messages};
 pub use named::{StoredCode, StoredNames};

@@ -11,6 +11,7 @@ use conversion::convert::JobProgress;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::fetch::fetch;
 use super::frame_table::{self, FrameTable};
 use super::rows::{FOUND, FunctionRow, ModuleSymbols, NOT_ASKED, id_of};
 use super::tables::{Tables, root_of};
@@ -97,6 +98,8 @@ fn resolve_beside(
         earlier.iter().filter_map(|row| Some((row.symbol_key.as_deref()?, row))).collect();
     let search = Search { tables: &tables, known: &known, asked, frames: wanted.frames, files: Mutex::default() };
     let modules = wanted.hottest_first();
+    let to_fetch = |number: usize| modules.get(number).and_then(|module| search.to_fetch(module));
+    fetch(asked.path, modules.len(), to_fetch, progress)?;
     let found = modules.par_iter().map(|module| {
         stop_if_cancelled(progress)?;
         search.module(module)
@@ -133,13 +136,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// The row of a module, and how many frames lie in a function with a name.
     fn module(&self, wanted: &WantedModule) -> Result<(ModuleSymbols, u64)> {
-        let mut row = wanted.row(self.frames);
-        let earlier = row.symbol_key.as_deref().and_then(|key| self.known.get(key));
-        if let Some(earlier) = earlier.filter(|row| id_of(row).is_some()) {
-            let ModuleSymbols { pdb_name, pdb_guid, pdb_age, path, .. } = (*earlier).clone();
-            row = ModuleSymbols { pdb_name, pdb_guid, pdb_age, path, ..row };
-        }
-        let is_asked = row.share >= self.asked.min_share;
+        let (mut row, is_asked) = self.begun(wanted);
         if is_asked {
             self.identify(&mut row);
         }
@@ -161,6 +158,26 @@ impl Search<'_> {
         Ok((row, named))
     }
 
+    /// The row of a module with what earlier calls know of it, and whether its symbols are asked for.
+    fn begun(&self, wanted: &WantedModule) -> (ModuleSymbols, bool) {
+        let mut row = wanted.row(self.frames);
+        let earlier = row.symbol_key.as_deref().and_then(|key| self.known.get(key));
+        if let Some(earlier) = earlier.filter(|row| id_of(row).is_some()) {
+            let ModuleSymbols { pdb_name, pdb_guid, pdb_age, path, .. } = (*earlier).clone();
+            row = ModuleSymbols { pdb_name, pdb_guid, pdb_age, path, ..row };
+        }
+        let is_asked = row.share >= self.asked.min_share;
+        (row, is_asked)
+    }
+
+    /// What servers are asked for of a module; `None` where its symbols are known, or not asked for.
+    fn to_fetch(&self, wanted: &WantedModule) -> Option<Module> {
+        let (row, is_asked) = self.begun(wanted);
+        // A table that cannot be read fails the search.
+        let rows = id_of(&row).and_then(|id| self.tables.functions(&id.folder()).ok()).unwrap_or_default();
+        (is_asked && !self.missing(wanted, &rows).is_empty()).then(|| module_of(&row))
+    }
+
     /// What is held while the table of a symbol file is read and written.
     fn file(&self, id: PdbId) -> Arc<Mutex<()>> {
         Arc::clone(self.files.lock().unwrap_or_else(PoisonError::into_inner).entry(id).or_default())
@@ -171,13 +188,7 @@ impl Search<'_> {
         if id_of(row).is_some() {
             return;
         }
-        let module = Module {
-            file_name: row.file_name.clone().unwrap_or_default(),
-            time_stamp: row.time_stamp.and_then(|time| u32::try_from(time).ok()),
-            size: row.image_size.and_then(|size| u32::try_from(size).ok()),
-            pdb: None,
-        };
-        match self.asked.path.identify(&module) {
+        match self.asked.path.identify(&module_of(row)) {
             Found::Found((name, id)) => {
                 row.pdb_name = Some(name);
                 row.pdb_guid = Some(id.guid.to_string());
@@ -251,6 +262,16 @@ impl Search<'_> {
             ..bare.clone()
         });
         std::iter::once(own).chain(inlined).collect()
+    }
+}
+
+/// A module as the search takes it.
+fn module_of(row: &ModuleSymbols) -> Module {
+    Module {
+        file_name: row.file_name.clone().unwrap_or_default(),
+        time_stamp: row.time_stamp.and_then(|time| u32::try_from(time).ok()),
+        size: row.image_size.and_then(|size| u32::try_from(size).ok()),
+        pdb: id_of(row).map(|id| (row.name().to_owned(), id)),
     }
 }
 

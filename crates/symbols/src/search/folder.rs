@@ -99,7 +99,7 @@ fn in_store(folder: &Path, name: &str, id: &str, found: &mut Vec<Candidate>) {
 }
 
 /// `name.pd_`: the last letter of the extension becomes `_`, and a name without one gets it.
-fn packed_name(name: &str) -> String {
+pub(super) fn packed_name(name: &str) -> String {
     match name.rsplit_once('.') {
         Some((stem, extension)) if extension.chars().count() >= 3 => {
             let kept: String = extension.chars().take(extension.chars().count().saturating_sub(1)).collect();

@@ -5,5 +5,6 @@ mod binary;
 mod candidate;
 mod folder;
 mod path;
+mod server;
 
-pub use path::SymbolPath;
+pub use path::{NotAsked, SymbolPath};

@@ -1,16 +1,20 @@
 //! Where symbols are looked for.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use base::remote::{self, Stop, scheme, shown};
 
 use super::archive::ZipFile;
 use super::binary::Binary;
 use super::candidate::Candidate;
 use super::folder::Folder;
+use super::server::Server;
 use crate::found::{Found, Readable};
 use crate::identity::{BinaryId, Module, PdbId, file_name};
 use crate::pdb::Pdb;
 
-/// Where symbols are looked for, in the order in which it is done; nothing is ever asked of a server.
+/// Where symbols are looked for, in the order in which it is done. Only [`SymbolPath::fetch`] asks servers.
 ///
 /// ```
 /// use symbols::SymbolPath;
@@ -24,20 +28,37 @@ use crate::pdb::Pdb;
 pub struct SymbolPath {
     elements: Vec<Element>,
     servers: Vec<String>,
+    not_asked: Vec<NotAsked>,
     limit: u64,
+    /// Held while a file is looked into during [`SymbolPath::fetch`], which may be called by many threads: of one at a time is in
+    /// memory what it takes.
+    looking: Mutex<()>,
+}
+
+/// A server that is not asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotAsked {
+    /// Its address.
+    pub server: String,
+    /// Why.
+    pub reason: String,
 }
 
 #[derive(Debug)]
 enum Element {
     Folder(Folder),
     Zip(ZipFile),
+    Server(Server),
 }
 
 impl SymbolPath {
     /// A path as debuggers take it: elements with `;` between them, each a folder, a zip archive with symbols in it, or
-    /// `srv*A*B`, `symsrv*dll*A*B` or `cache*A` of folders and servers. Of a PDB at most `limit` bytes are in memory at a time.
+    /// `srv*A*B`, `symsrv*dll*A*B` or `cache*A` of folders and servers. What a server has is kept in the first folder of its element,
+    /// else in that of a `cache*A` before it. Of a PDB at most `limit` bytes are in memory at a time.
     pub fn parse(text: &str, limit: u64) -> SymbolPath {
-        let mut path = SymbolPath { elements: Vec::new(), servers: Vec::new(), limit };
+        let (elements, servers, not_asked, looking) = (Vec::new(), Vec::new(), Vec::new(), Mutex::default());
+        let mut path = SymbolPath { elements, servers, not_asked, limit, looking };
+        let mut cache = None;
         for element in text.split(';').map(str::trim) {
             let mut parts = element.split('*');
             let word = parts.next().unwrap_or_default().to_ascii_lowercase();
@@ -47,39 +68,85 @@ impl SymbolPath {
                 "symsrv" if element.contains('*') => drop(parts.next()),
                 _ => parts = element.split('*'),
             }
-            parts.for_each(|part| path.add(part.trim()));
+            let parts: Vec<&str> = parts.map(str::trim).filter(|part| !part.is_empty()).collect();
+            let first = parts.iter().copied().find(|part| scheme(part).is_none()).filter(|_| element.contains('*'));
+            if word == "cache" {
+                cache = first.or(cache);
+            }
+            for part in parts {
+                match scheme(part) {
+                    Some(_) => path.add_server(part, first.or(cache)),
+                    None => path.elements.push(self::element(PathBuf::from(part))),
+                }
+            }
         }
         path
     }
 
-    fn add(&mut self, part: &str) {
-        let is_server = ["http://", "https://"]
-            .iter()
-            .any(|scheme| part.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
-        if is_server {
-            if !self.servers.iter().any(|server| server == part) {
-                self.servers.push(part.to_owned());
+    fn add_server(&mut self, url: &str, folder: Option<&str>) {
+        if self.servers.iter().any(|server| server == url) {
+            return;
+        }
+        self.servers.push(url.to_owned());
+        let server = match folder {
+            _ if !remote::has_client() => {
+                Err("this program was built without a client of servers (feature cloud)".to_owned())
             }
-        } else if !part.is_empty() {
-            self.elements.push(element(PathBuf::from(part)));
+            Some(folder) => Server::new(url, PathBuf::from(folder)).map_err(|error| error.message().to_owned()),
+            None => Err(format!("no folder to keep its files in: write srv*FOLDER*{url}")),
+        };
+        match server {
+            Ok(server) => self.elements.push(Element::Server(server)),
+            Err(reason) => {
+                let server = shown(url).display().to_string();
+                self.not_asked.push(NotAsked { server, reason });
+            }
         }
     }
 
-    /// The servers that the path names, each once: who wants to ask them has to do so.
+    /// The servers that the path names, each once.
     pub fn servers(&self) -> &[String] {
         &self.servers
+    }
+
+    /// Those of them that are not asked: without a folder for what they send, and in a program that has no client for them.
+    pub fn not_asked(&self) -> &[NotAsked] {
+        &self.not_asked
+    }
+
+    /// Whether [`SymbolPath::fetch`] asks anybody.
+    pub fn asks_servers(&self) -> bool {
+        self.elements.iter().any(|element| matches!(element, Element::Server(_)))
+    }
+
+    /// What kept servers from being asked to the end, a sentence for each.
+    pub fn troubles(&self) -> Vec<String> {
+        let server = |element: &Element| if let Element::Server(server) = element { server.trouble() } else { None };
+        self.elements.iter().filter_map(server).collect()
+    }
+
+    /// Asks servers for the PDB of a module where no folder has it, and for the binary where only that says which PDB it is. What comes
+    /// is kept in a folder, where [`identify`](Self::identify) and [`open`](Self::open) find it. May be called by many threads at once.
+    pub fn fetch(&self, module: &Module, stop: &Stop) {
+        if let Found::Found((name, id)) = self.identified(module, Some(stop)) {
+            let _ = self.opened(&name, id, Some(stop));
+        }
     }
 
     /// The name and the identity of the PDB of a module: those that the trace has, else those in the binary of its time stamp and
     /// size, of which the headers and the record of the PDB are read.
     pub fn identify(&self, module: &Module) -> Found<(String, PdbId)> {
+        self.identified(module, None)
+    }
+
+    fn identified(&self, module: &Module, asks: Option<&Stop>) -> Found<(String, PdbId)> {
         if let Some((name, id)) = &module.pdb {
             return file_name(name).map_or(Found::NoId, |name| Found::Found((name.to_owned(), *id)));
         }
         let ids = module.time_stamp.zip(module.size).filter(|&(time_stamp, size)| time_stamp != 0 && size != 0);
         let (Some((time_stamp, size)), Some(name)) = (ids, file_name(&module.file_name)) else { return Found::NoId };
         let id = BinaryId { time_stamp, size };
-        self.search(name, &id.folder(), |candidate| self.look_into(candidate, id))
+        self.search((name, &id.folder(), asks), |candidate| self.look_into(candidate, id))
     }
 
     fn look_into(&self, candidate: &Candidate, id: BinaryId) -> Readable<Found<(String, PdbId)>> {
@@ -94,8 +161,12 @@ impl SymbolPath {
 
     /// Opens the PDB of a name and an identity; of the name only the last part counts, after either slash.
     pub fn open(&self, name: &str, id: PdbId) -> Found<Pdb> {
+        self.opened(name, id, None)
+    }
+
+    fn opened(&self, name: &str, id: PdbId, asks: Option<&Stop>) -> Found<Pdb> {
         let Some(name) = file_name(name).filter(|_| !id.guid.is_zero()) else { return Found::NoId };
-        self.search(name, &id.folder(), |candidate| {
+        self.search((name, &id.folder(), asks), |candidate| {
             let opened = candidate.open(self.limit)?;
             let pdb = Pdb::of(opened.input, self.limit.saturating_sub(opened.taken))?;
             let found = pdb.id();
@@ -107,13 +178,27 @@ impl SymbolPath {
         })
     }
 
-    /// The first file that is the one, else what tells most of those that are not.
-    fn search<T>(&self, name: &str, id: &str, look: impl Fn(&Candidate) -> Readable<Found<T>>) -> Found<T> {
+    /// The first file that is the one, else what tells most of those that are not; a server is asked for it where `asks` is there, and until it says to stop.
+    fn search<T>(
+        &self,
+        (name, id, asks): (&str, &str, Option<&Stop>),
+        look: impl Fn(&Candidate) -> Readable<Found<T>>,
+    ) -> Found<T> {
+        let look = |candidate: &Candidate| {
+            let _alone = asks.map(|_| self.looking.lock().unwrap_or_else(PoisonError::into_inner));
+            look(candidate)
+        };
         let mut best = Found::NotFound;
         for element in &self.elements {
             let candidates = match element {
                 Element::Folder(folder) => folder.candidates(name, id),
                 Element::Zip(archive) => archive.candidates(name, id),
+                Element::Server(server) => {
+                    if let Some(stop) = asks {
+                        server.ask((name, id), stop, &|candidate| matches!(look(candidate), Ok(Found::Found(_))));
+                    }
+                    server.candidates(name, id).into_iter().collect()
+                }
             };
             for candidate in candidates {
                 let found = look(&candidate).unwrap_or_else(|reason| Found::of(reason, &candidate.path()));
