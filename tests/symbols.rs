@@ -18,6 +18,7 @@ use support::Sandbox;
 use synth::*;
 
 const IMAGE: Guid = guid("2cb15d1d-5fc1-11d2-abe1-00a0c911f518");
+const THREAD: Guid = guid("3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c");
 const IMAGE_ID: Guid = guid("b3e675d7-2554-4f18-830b-2762732560de");
 
 /// The process that everything happens in.
@@ -157,6 +158,31 @@ fn recorded(binaries: &[Binary], ids: &[Classic], addresses: &[u64]) -> Vec<u8> 
         let walk = frames.iter().fold(payload().i64(T0 + time).u32(PROCESS).u32(9), |data, address| data.u64(*address));
         events.extend([sample.on_disk(), perfinfo64(0x1820, T0 + time + 1).payload(walk).on_disk()]);
     }
+    packed(&events)
+}
+
+/// A trace whose samples lie at these addresses, and have no stacks.
+fn sampled(binaries: &[Binary], addresses: &[u64]) -> Vec<u8> {
+    let thread = |process, thread| {
+        let rest = payload().u32(process).u32(thread).u64(0).u64(0).u64(0).u64(0).u64(0).u64(0).u32(0);
+        full64(THREAD, 1, 3, T0).payload(rest.u8(0).u8(0).u8(0).u8(0)).on_disk()
+    };
+    let mut events: Vec<Vec<u8>> = binaries.iter().map(|binary| binary.load().on_disk()).collect();
+    events.extend(binaries.iter().map(|binary| binary.debug_id(binary.age).on_disk()));
+    events.extend([thread(PROCESS, 9), thread(0, 0)]);
+    let sample = |(address, time): (&u64, i64)| {
+        perfinfo64(0x0F2E, T0 + time).payload(payload().u64(*address).u32(9).u16(1).u16(0)).on_disk()
+    };
+    events.extend(addresses.iter().zip(100..).map(sample));
+    // Nobody asks where an idle processor was, but where it executed a deferred procedure call: here in no module.
+    let of_idle =
+        |reserved| perfinfo64(0x0F2E, T0 + 99).payload(payload().u64(addresses[0]).u32(0).u16(1).u16(reserved));
+    events.extend([of_idle(0), of_idle(1)].map(|sample| sample.on_disk()));
+    packed(&events)
+}
+
+/// A trace of these events.
+fn packed(events: &[Vec<u8>]) -> Vec<u8> {
     let chunks = events.chunks(100).zip(1..);
     let buffers = chunks.map(|(events, number)| {
         let mut data = buffer(0x8000).sequence(number);
@@ -266,6 +292,21 @@ fn frames_of_a_merged_trace_have_the_functions_that_llvm_prints() {
     // Without lines nothing more is needed; another folder of traces knows nothing.
     sandbox.t("symbols out", 0);
     assert!(sandbox.files("out/symbols") == tables, "a table has changed");
+}
+
+#[test]
+fn samples_without_stacks_have_the_functions_that_llvm_prints() {
+    let (sandbox, binaries) = (Sandbox::new(), binaries());
+    let addresses = wanted(&binaries);
+    sandbox.file("t.etl", &sampled(&binaries, &addresses));
+    store(&sandbox, "store", &binaries);
+    sandbox.t("convert t.etl -o out --quiet", 0);
+    let ran = sandbox.t("symbols out --symbol-path store --lines --json", 0);
+    let found: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let counts = ["frames", "in_modules", "named", "unknown"].map(|name| found[0][name].as_u64().unwrap());
+    let all = addresses.len() as u64;
+    assert_eq!(counts, [all + 1, all, all, 1]);
+    assert_as_llvm(&sandbox, &binaries);
 }
 
 #[test]

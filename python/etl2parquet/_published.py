@@ -106,8 +106,9 @@ def symbols(
     >>> import etl2parquet, tempfile
     >>> folder = tempfile.TemporaryDirectory()
     >>> _ = etl2parquet.convert("examples/example.etl", folder.name)
-    >>> etl2parquet.symbols(folder.name, symbol_path="symbols")[0].unknown
-    0
+    >>> found = etl2parquet.symbols(folder.name, symbol_path="symbols")[0]
+    >>> found.frames, found.in_modules
+    (221, 0)
     """
     path = os.environ.get("_NT_SYMBOL_PATH", "") if symbol_path is None else symbol_path
     found = json.loads(_native.symbols(inputs(outputs), path, min_share, lines, frames, None))

@@ -7,6 +7,8 @@ with the product. Stacks lie at addresses of which LLVM and another program say 
 import collections
 import contextlib
 import functools
+import glob
+import json
 import os
 import re
 import shutil
@@ -485,7 +487,9 @@ class Reasons(unittest.TestCase):
         )
         self.assertEqual(rows[other.name, "mismatch"]["reason"], key(other.guid, other.age))
         found = rows[attach.name, "found"]
-        self.assertEqual((found["frames"], found["addresses"], found["named"], found["share"]), (40, 2, 1, 40 / 161))
+        # The example has 221 samples, none with a stack.
+        frames = 161 + 221
+        self.assertEqual((found["frames"], found["addresses"], found["named"], found["share"]), (40, 2, 1, 40 / frames))
         self.assertEqual({row["symbol_key"] for row in modules_of(self.out)} - {f"{b.guid}/{b.age}" for b in binaries()},
                          {f"{other.guid}/{other.age + 1}", f"renamed.dll/7/{other.size}", None})
         with open(missing, encoding="utf-8") as file:
@@ -652,6 +656,36 @@ class Killed(unittest.TestCase):
         look_up(self, out, "--symbol-path", store, "--lines")
         again = contents(symbols)
         self.assertEqual([path for path in again if found[path] != again[path] and path != "modules.parquet"], [])
+
+
+class Corpus(unittest.TestCase):
+    """How many frames real traces have is counted from the rows themselves."""
+
+    # Samples without a stack, but for those of idle processors.
+    WITHOUT = {"perfview-net.4.5.2.x64": 2, "perfview-net.4.5.x86-old": 176, "filtrace-diskio": 0}
+
+    def test_frames_are_those_of_stacks_and_samples_without_one(self):
+        folder = support.corpus_or_skip()
+        for name, without in self.WITHOUT.items():
+            with self.subTest(name):
+                out = support.convert([os.path.join(folder, f"{name}.etl")], support.temporary_folder("symbols-"))
+                found = json.loads(look_up(self, out, "--symbol-path", "", "--json"))[0]
+                frames, samples = 0, 0
+                for path in glob.glob(os.path.join(out, f"trace={name}", "events", "*", "*.parquet")):
+                    columns = pyarrow.parquet.read_table(path)
+                    if "stack" not in columns.column_names:
+                        continue
+                    frames += sum(len(stack) for stack in columns.column("stack").to_pylist() if stack)
+                    if "InstructionPointer" in columns.column_names:
+                        rows = columns.select(["event_name", "process_id", "Reserved", "stack_id", "InstructionPointer"]).to_pylist()
+                        samples += sum(
+                            row["event_name"] == "PerfInfo/SampleProf" and row["stack_id"] is None and row["InstructionPointer"] is not None
+                            and (row["process_id"] != 0 or bool((row["Reserved"] or 0) & 3))
+                            for row in rows
+                        )  # fmt: skip
+                self.assertEqual((samples, found["frames"], found["left_out"]), (without, frames + without, 0))
+                self.assertEqual(sum(module["frames"] for module in found["modules"]), found["in_modules"])
+                self.assertEqual(found["in_modules"] + found["in_methods"] + found["unknown"], found["frames"])
 
 
 if __name__ == "__main__":

@@ -15,6 +15,12 @@ pub type Processor = (Option<i64>, Option<i64>);
 /// The process that runs where nothing else does; its thread has the same id.
 pub const IDLE: i64 = 0;
 
+/// The bit of `Reserved` of a sample during which the processor executed a deferred procedure call instead of its thread.
+pub const IN_DPC: i64 = 1;
+
+/// The same of an interrupt service routine.
+pub const IN_ISR: i64 = 2;
+
 /// Who ran on a processor since when.
 #[derive(Clone, Copy, Debug)]
 pub struct Running {

@@ -1,4 +1,4 @@
-//! What the stacks of a trace need of symbols: which addresses of which modules, and how often.
+//! What the stacks of a trace, and samples without one, need of symbols: which addresses of which modules, and how often.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,8 +8,9 @@ use conversion::read_columns;
 
 use super::modules::{ModuleId, Modules};
 use super::place::{Place, frames};
-use super::stacks::{Owner, StackCell, Stacks};
+use super::stacks::{Owner, Stack, StackCell, Stacks};
 use crate::PublishedTrace;
+use crate::on_cpu::{IDLE, IN_DPC, IN_ISR};
 use crate::source::Source;
 
 /// What the stacks of a trace lie in.
@@ -19,7 +20,8 @@ use crate::source::Source;
 pub struct Needed {
     /// The modules, those with most frames first, of equal ones in the order of their identities.
     pub modules: Vec<NeededModule>,
-    /// Frames of all events: each of every stack that occurs.
+    /// Frames of all events: each of every stack that occurs, and where each sample without a stack
+    /// was taken, unless the processor was idle.
     pub frames: u64,
     /// Those of them that lie in a module, within a method of .NET or not.
     pub in_modules: u64,
@@ -31,7 +33,7 @@ pub struct Needed {
     pub left_out: u64,
 }
 
-/// The addresses of a module that stacks lie at.
+/// The addresses of a module that frames lie at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeededModule {
     /// Which it is.
@@ -58,6 +60,26 @@ read_columns! {
     }
 }
 
+read_columns! {
+    /// A row of `Kernel-PerfInfo`.
+    struct SampleEvent<'b> {
+        name: Option<&'b str> = "event_name",
+        time: Option<i64> = "timestamp_ns",
+        process: Option<i64> = "process_id",
+        input: Option<i64> = "input",
+        address: Option<i64> = "InstructionPointer",
+        bits: Option<i64> = "Reserved",
+        stack_id: Option<i64> = "stack_id",
+    }
+}
+
+impl SampleEvent<'_> {
+    /// Whether the processor had nothing to do.
+    fn is_idle(&self) -> bool {
+        self.process == Some(IDLE) && self.bits.unwrap_or(0) & (IN_DPC | IN_ISR) == 0
+    }
+}
+
 /// The stacks of all events of a trace, as many as there is room for.
 ///
 /// # Errors
@@ -74,7 +96,7 @@ pub fn stacks_of(source: &Source<'_>) -> Result<Stacks> {
     Ok(stacks)
 }
 
-/// Reads all stacks of a trace, and what they lie in. Memory is that of the different stacks, of which 2,097,152 with
+/// Reads all stacks of a trace, and the samples that have none, and what they lie in. Memory is that of the different stacks, of which 2,097,152 with
 /// 33,554,432 addresses are kept, and of 1,048,576 modules in processes and as many methods.
 ///
 /// # Errors
@@ -83,14 +105,42 @@ pub fn stacks_of(source: &Source<'_>) -> Result<Stacks> {
 pub fn needed(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Needed> {
     let source = Source::open(trace, progress)?;
     let stacks = stacks_of(&source)?;
-    let mut sums = Needed { left_out: stacks.left_out(), frames: stacks.left_out(), ..Needed::default() };
-    if stacks.iter().next().is_none() {
+    let sums = Needed { left_out: stacks.left_out(), frames: stacks.left_out(), ..Needed::default() };
+    if stacks.iter().next().is_none() && !source.has_events(SAMPLES) {
         return Ok(sums);
     }
     let modules = Modules::read(&source)?;
-    let mut addresses = HashMap::<u32, BTreeMap<u32, u64>>::new();
-    for stack in stacks.iter() {
-        for frame in frames(&modules, stack) {
+    let mut found = FoundFrames { modules: &modules, sums, addresses: HashMap::new() };
+    stacks.iter().for_each(|stack| found.add(stack));
+    source.events::<SampleEvent<'_>>(SAMPLES, |row| {
+        let SampleEvent { name: Some("PerfInfo/SampleProf"), time: Some(time), address: Some(address), .. } = row
+        else {
+            return;
+        };
+        if row.stack_id.is_none() && !row.is_idle() {
+            let owner = Owner { machine: source.machine(row.input), process: row.process };
+            found.add(Stack { owner, id: 0, addresses: &[address], first: time, last: time, count: 1 });
+        }
+    })?;
+    let FoundFrames { sums, addresses, .. } = found;
+    Ok(Needed { modules: by_identity(&modules, addresses), ..sums })
+}
+
+/// The dataset that has the samples of the profiler.
+const SAMPLES: &str = "Kernel-PerfInfo";
+
+/// Where frames lie, added up.
+struct FoundFrames<'a> {
+    modules: &'a Modules,
+    sums: Needed,
+    /// How many have an address, by module.
+    addresses: HashMap<u32, BTreeMap<u32, u64>>,
+}
+
+impl FoundFrames<'_> {
+    fn add(&mut self, stack: Stack<'_>) {
+        let FoundFrames { modules, sums, addresses } = self;
+        for frame in frames(modules, stack) {
             add(&mut sums.frames, stack.count);
             match frame.place {
                 Place::Module { module, offset } => {
@@ -104,8 +154,6 @@ pub fn needed(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Needed>
             }
         }
     }
-    sums.modules = by_identity(&modules, addresses);
-    Ok(sums)
 }
 
 fn add(sum: &mut u64, more: u64) {

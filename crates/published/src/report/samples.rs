@@ -14,7 +14,7 @@ use super::tally::{Most, Ranked, Tally};
 use super::zoom::{MOST_IN_SLICE, Slice, Zoom};
 use crate::frames::names_of;
 use crate::frames::{AddressPlace, EventStack, Modules, Owner, StackCell};
-use crate::on_cpu::IDLE;
+use crate::on_cpu::{IDLE, IN_DPC, IN_ISR};
 use crate::source::Source;
 use crate::who::{Name, Who};
 
@@ -25,7 +25,7 @@ const METHODS: &str = ".NET methods outside of modules";
 /// The counter of samples that have a stack.
 const WALKED: usize = 1;
 /// Bits of `Reserved` of a sample, and what the processor executed instead of its thread.
-const INTERRUPTS: [(i64, Interrupt); 2] = [(2, Interrupt::Isr), (1, Interrupt::Dpc)];
+const INTERRUPTS: [(i64, Interrupt); 2] = [(IN_ISR, Interrupt::Isr), (IN_DPC, Interrupt::Dpc)];
 
 /// Samples of the profiler.
 #[derive(Debug, Default)]

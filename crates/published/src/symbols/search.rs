@@ -44,7 +44,7 @@ pub struct Resolved {
     pub folder: PathBuf,
     /// The modules that frames lie in, those with most frames first.
     pub modules: Vec<ModuleSymbols>,
-    /// Frames of all stacks of all events.
+    /// Frames of all stacks of all events, and samples without one.
     pub frames: u64,
     /// Those in methods of .NET, outside of modules.
     pub in_methods: u64,

@@ -14,7 +14,7 @@ use crate::frames::{ModuleId, needed};
 pub(super) struct Wanted {
     /// Modules by what their symbols are found by; those without an identity by their names.
     modules: BTreeMap<(Option<String>, Option<String>), WantedModule>,
-    /// Frames of all stacks of all events.
+    /// Frames of all stacks of all events, and samples without one.
     pub frames: u64,
     /// Those in methods of .NET, outside of modules.
     pub in_methods: u64,
