@@ -113,6 +113,10 @@ fn a_file_is_asked_for_once_and_kept() {
     lab.t(&merged(), "found", 1, &[&kept]);
     lab.t(&merged(), "found", 0, &[&kept]);
     assert_eq!(fs::read(lab.folder.path().join(&kept)).unwrap(), data(PDB));
+    let plain = lab.folder.path().join("plain");
+    fs::write(&plain, []).unwrap();
+    let rights = |path: &Path| fs::metadata(path).unwrap().permissions();
+    assert_eq!(rights(&lab.folder.path().join(&kept)), rights(&plain), "others may share the folder");
     // A folder of debuggers that is asked by nobody else.
     let path = SymbolPath::parse(&lab.folder.path().display().to_string(), LIMIT);
     assert_eq!(path.open(PDB, id()).word(), "found");
@@ -187,6 +191,17 @@ fn a_server_that_stops_answering_is_given_up() {
     // One that has none, as it is and packed; three that fail; and then no more.
     assert_eq!(requests, [2, 1, 1, 1, 0, 0, 0]);
     assert_eq!(path.troubles().len(), 1);
+}
+
+#[test]
+fn what_killed_runs_have_left_is_removed_after_a_day() {
+    let lab = Lab::new();
+    lab.has(&format!("{PDB}/{KEY}/{PDB}"), &data(PDB));
+    for (name, hours) in [(".etl2parquet-a.part", 25), (".etl2parquet-b.part", 23), ("other.part", 25)] {
+        let file = fs::File::create(lab.folder.path().join(name)).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(hours * 60 * 60)).unwrap();
+    }
+    lab.t(&merged(), "found", 1, &[".etl2parquet-b.part", "other.part", &format!("{PDB}/{KEY}/{PDB}")]);
 }
 
 #[test]

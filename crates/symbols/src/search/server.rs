@@ -12,7 +12,7 @@ use std::collections::hash_map::Entry;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 use base::remote::{self, Accept, Objects, Stop};
@@ -26,8 +26,11 @@ use crate::found::Reason;
 /// Bytes of a file that is taken from a server.
 const MOST: u64 = 4 << 30;
 
-/// How long it is believed that a server has no such file.
-const ABSENT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+/// How the file is called of which not all has come.
+const PART: (&str, &str) = (".etl2parquet-", ".part");
+
+/// How long it is believed that a server has no such file, and that somebody still waits for the rest of one.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Requests that fail one after another until a server is not asked any more.
 const FAILURES: u32 = 3;
@@ -42,6 +45,8 @@ pub(super) struct Server {
     standing: Mutex<Standing>,
     /// By `<file>/<id>`.
     answers: Mutex<HashMap<String, Answer>>,
+    /// Whether parts of earlier runs are removed.
+    swept: Once,
 }
 
 /// How a server has answered until now.
@@ -70,7 +75,7 @@ impl Server {
     pub(super) fn new(url: &str, folder: PathBuf) -> base::error::Result<Server> {
         let url = url.trim_end_matches('/').to_owned();
         let client = remote::client(&url)?;
-        Ok(Server { url, client, folder, standing: Mutex::default(), answers: Mutex::default() })
+        Ok(Server { url, client, folder, standing: Mutex::default(), answers: Mutex::default(), swept: Once::new() })
     }
 
     /// What came of a file, if it was asked for.
@@ -93,6 +98,7 @@ impl Server {
         if !is_asked_for(name) {
             return;
         }
+        self.swept.call_once(|| sweep(&self.folder));
         match self.answers().entry(key(name, id)) {
             Entry::Occupied(_) => return,
             Entry::Vacant(entry) => _ = entry.insert(Answer::Coming),
@@ -106,7 +112,7 @@ impl Server {
     fn fetch(&self, (name, id): (&str, &str), place: &Path, stop: &Stop, is_it: &dyn Fn(&Candidate) -> bool) -> Answer {
         let (packed, mut is_absent) = (packed_name(name), true);
         for (file, accept) in [(name, Accept::Msfz), (&packed, Accept::Any)] {
-            let came = NamedTempFile::with_suffix_in(".part", made(&self.folder)).map_err(Failure::Folder);
+            let came = part(&self.folder).map_err(Failure::Folder);
             let came = came.and_then(|came| self.request(&format!("{name}/{id}/{file}"), (accept, stop), came));
             match came {
                 Ok(Ok(came)) => return kept(came, (place, file), file != name, is_it),
@@ -156,9 +162,7 @@ impl Server {
     }
 
     fn is_known_absent(&self, place: &Path) -> bool {
-        let age = fs::metadata(self.mark(place)).and_then(|mark| mark.modified()).ok().map(|time| time.elapsed());
-        // One of later than now says nothing.
-        matches!(age, Some(Ok(age)) if age < ABSENT_FOR)
+        age(&self.mark(place)).is_some_and(|age| age < DAY)
     }
 
     /// The file that says that the server has none.
@@ -241,10 +245,32 @@ fn is_msfz(path: &Path) -> bool {
     fs::File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok_and(|()| first == MAGIC)
 }
 
-/// The folder, made where it is not there yet; whoever writes into it says what is wrong.
-fn made(folder: &Path) -> &Path {
-    let _ = fs::create_dir_all(folder);
-    folder
+/// A file for what comes, in the folder, which is made where it is not there yet.
+fn part(folder: &Path) -> io::Result<NamedTempFile> {
+    fs::create_dir_all(folder)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PART.0).suffix(PART.1);
+    // Others may share the folder: as any file, and not as a temporary one.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
+}
+
+/// Removes what runs that were killed have left: parts to which nothing was added for a day.
+fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_part = name.to_str().is_some_and(|name| name.starts_with(PART.0) && name.ends_with(PART.1));
+        if is_part && age(&entry.path()).is_some_and(|age| age > DAY) {
+            // Another run may have removed it.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// How long ago a file was written; `None` where there is none, and of one of later than now.
+fn age(path: &Path) -> Option<Duration> {
+    fs::metadata(path).and_then(|file| file.modified()).ok()?.elapsed().ok()
 }
 
 fn key(name: &str, id: &str) -> String {
