@@ -525,7 +525,7 @@ pub(super) struct CompareArgs {
     /// Compare what has at least this share on one side
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
     pub min_share: f64,
-    /// End with exit code 5 where anything is proven to have grown by more, such as 10%
+    /// End with exit code 5 where anything is proven to have grown by more, such as 10%, or nothing was compared
     #[arg(long, value_name = "PERCENT", value_parser = growth)]
     pub fail_above: Option<f64>,
     /// One JSON document on standard output

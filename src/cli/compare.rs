@@ -49,9 +49,13 @@ pub(super) fn run(args: &CompareArgs) -> Result<u8> {
     Ok(gate(&comparison, args.fail_above, &run))
 }
 
-/// The exit code of what has grown too much.
+/// The exit code of what has grown too much, or of what nobody knows: where nothing was compared.
 fn gate(comparison: &Comparison, most: Option<f64>, run: &Run) -> u8 {
     let Some(most) = most else { return status::SUCCESS };
+    if comparison.measures.iter().all(|measure| measure.not_compared.is_some()) {
+        run.console.warning("nothing was compared, so that nothing is known to be within --fail-above");
+        return status::REFUSED;
+    }
     let grown: Vec<_> = comparison.grown_by(most).collect();
     for (measure, row) in &grown {
         let (name, what) = (&row.name, measure.measure.name());

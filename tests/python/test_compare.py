@@ -133,6 +133,15 @@ class Made(unittest.TestCase):
         # What shrank is no reason to fail.
         self.assertEqual(support.run("compare", b, a, "--fail-above", "0%").returncode, 0)
 
+    def test_a_gate_does_not_pass_what_was_not_compared(self):
+        # Neither samples nor switches.
+        done = support.run("compare", support.EXAMPLE, support.EXAMPLE, "--by", "function", "--fail-above", "10%")
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertIn("nothing was compared, so that nothing is known to be within --fail-above", done.stderr)
+        self.assertEqual(done.stdout.count("not compared"), done.stdout.count(": not compared: "), done.stdout)
+        self.assertEqual(support.run("compare", support.EXAMPLE, support.EXAMPLE, "--by", "function").returncode, 0)
+        self.assertEqual(support.run("compare", support.EXAMPLE, support.EXAMPLE, "--fail-above", "10%", "--by", "event").returncode, 0)
+
     def test_few_samples_more_are_chance(self):
         # The deviation of the difference of 400 and 460 is the root of 860, 29.3.
         a, b = self.pair(self.own, {**self.own, (5200, "Price"): 360})
