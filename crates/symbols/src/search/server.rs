@@ -115,8 +115,9 @@ impl Server {
             let came = part(&self.folder).map_err(Failure::Folder);
             let came = came.and_then(|came| self.request(&format!("{name}/{id}/{file}"), (accept, stop), came));
             match came {
-                Ok(Ok(came)) => return kept(came, (place, file), file != name, is_it),
-                Ok(Err(lack)) => is_absent &= lack == Lack::Absent,
+                Ok(Came::File(came)) => return kept(came, (place, file), file != name, is_it),
+                Ok(Came::Nothing) => {}
+                Ok(Came::Forbidden) => is_absent = false,
                 Err(failure) => return Answer::Failed(failure.reason()),
             }
         }
@@ -128,12 +129,7 @@ impl Server {
     }
 
     /// Asks for one file.
-    fn request(
-        &self,
-        path: &str,
-        (accept, stop): (Accept, &Stop),
-        came: NamedTempFile,
-    ) -> Result<Result<NamedTempFile, Lack>, Failure> {
+    fn request(&self, path: &str, (accept, stop): (Accept, &Stop), came: NamedTempFile) -> Result<Came, Failure> {
         let url = format!("{}/{path}", self.url);
         let mut standing = self.standing();
         if standing.given_up.is_some() {
@@ -149,11 +145,12 @@ impl Server {
         let answer = self.client.fetch(&url, accept, came.path(), MOST, stop);
         standing = alone.unwrap_or_else(|| self.standing());
         let answer = match answer {
-            Ok(_) => Ok(Ok(came)),
+            Ok(_) => Ok(Came::File(came)),
             Err(error) => match error.kind() {
-                io::ErrorKind::NotFound => Ok(Err(Lack::Absent)),
-                io::ErrorKind::PermissionDenied => Ok(Err(Lack::Forbidden)),
+                io::ErrorKind::NotFound => Ok(Came::Nothing),
+                io::ErrorKind::PermissionDenied => Ok(Came::Forbidden),
                 io::ErrorKind::FileTooLarge => Err(Failure::TooLarge),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => return Err(Failure::Folder(error)),
                 _ => return Err(standing.failed(&error)),
             },
         };
@@ -192,11 +189,12 @@ impl Standing {
     }
 }
 
-/// Why a server that answers sends no file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Lack {
-    Absent,
-    /// Some servers forbid to read what they do not have.
+/// What a server has answered.
+enum Came {
+    File(NamedTempFile),
+    /// It has no such file.
+    Nothing,
+    /// It has none for this user; some servers forbid to read what they do not have.
     Forbidden,
 }
 
