@@ -316,7 +316,12 @@ fn modules_of_an_unmerged_trace_are_known_by_their_binaries() {
     store(&sandbox, "store", &binaries);
     sandbox.t("convert t.etl -o out --quiet", 0);
     assert_eq!(sandbox.table("out/trace=t", "sidecar/images").lines("pdb_guid"), ["-"; 6]);
-    sandbox.t("symbols out --lines --symbol-path srv*store*https://localhost/symbols", 0);
+    let ran = sandbox.t("symbols out --lines --symbol-path srv*store*https://localhost/symbols --json", 0);
+    let trouble =
+        "https://localhost/symbols is not asked: this program was built without a client of servers (feature cloud)";
+    let found: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(found[0]["troubles"], serde_json::json!([trouble]));
+    assert!(ran.err.contains(trouble), "{}", ran.err);
     assert_as_llvm(&sandbox, &binaries);
     // A binary of another build is none.
     std::fs::remove_dir_all(sandbox.path("out/symbols")).unwrap();

@@ -78,7 +78,8 @@ class FrameTable:
 
 @dataclass(frozen=True)
 class Symbols:
-    """What was found of the symbols of a folder that holds traces: counts of frames, its modules, and the tables of frames."""
+    """What was found of the symbols of a folder that holds traces: counts of frames, its modules, the tables of frames, and what kept
+    servers from being asked."""
 
     folder: str
     modules: tuple[ModuleSymbols, ...]
@@ -89,6 +90,7 @@ class Symbols:
     unknown: int
     left_out: int
     frame_tables: tuple[FrameTable, ...]
+    troubles: tuple[str, ...]
 
 
 def symbols(
@@ -115,7 +117,8 @@ def symbols(
 
     def rows(one: dict[str, Any]) -> dict[str, Any]:
         tables = tuple(FrameTable(**table) for table in one["frame_tables"])
-        return {**one, "modules": tuple(ModuleSymbols(**row) for row in one["modules"]), "frame_tables": tables}
+        modules = tuple(ModuleSymbols(**row) for row in one["modules"])
+        return {**one, "modules": modules, "frame_tables": tables, "troubles": tuple(one["troubles"])}
 
     return tuple(Symbols(**rows(one)) for one in found)
 

@@ -10,7 +10,7 @@ use base::readable::share::share;
 use base::resources::pool;
 use batch::status;
 use published::published;
-use published::symbols::{Asked, ModuleSymbols, NOT_ASKED, NotAsked, Resolved, id_of, resolve, symbol_path};
+use published::symbols::{Asked, ModuleSymbols, NOT_ASKED, Resolved, id_of, resolve, symbol_path};
 
 use super::args::SymbolsArgs;
 use super::console;
@@ -34,9 +34,6 @@ pub(super) fn run(args: &SymbolsArgs) -> Result<u8> {
     let path = symbol_path(&text.to_string_lossy(), run.memory, run.threads);
     if text.is_empty() {
         run.console.warning("no symbol path: name folders of symbol files with --symbol-path");
-    }
-    for NotAsked { server, reason } in path.not_asked() {
-        run.console.warning(format!("{server} is not asked: {reason}"));
     }
     let asked = Asked { path: &path, min_share: args.min_share, with_lines: args.lines, with_frames: args.frames };
     let traces = published(&args.outputs)?;
@@ -62,7 +59,8 @@ pub(super) fn run(args: &SymbolsArgs) -> Result<u8> {
 
 /// What was found of the symbols of a folder, and what was not.
 fn page(resolved: &Resolved, width: Width) -> String {
-    let Resolved { folder, modules, frames, in_modules, in_methods, named, unknown, left_out, frame_tables } = resolved;
+    let Resolved { folder, modules, frames, in_modules, in_methods, named, unknown, left_out, frame_tables, .. } =
+        resolved;
     let mut values = TextTable::of_values();
     let of_frames = |part: u64| format!("{} ({})", Count(part), share(part, *frames));
     values.value("folder", folder.display().to_string());

@@ -59,5 +59,5 @@ pub use found::{Found, Readable, Reason};
 pub use identity::{Module, PdbId};
 pub use image::{Image, Resource, ResourceName, Resources};
 pub use pdb::Pdb;
-pub use search::{NotAsked, SymbolPath};
+pub use search::SymbolPath;
 pub use symbol::{Inlined, Symbol, SymbolKind};

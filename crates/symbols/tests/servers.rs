@@ -226,20 +226,25 @@ fn names_of_traces_reach_no_other_place() {
 #[test]
 fn a_server_needs_a_folder() {
     let _lab = Lab::new();
-    let t = |text: &str, asks: bool, not_asked: &[(&str, &str)]| {
+    let t = |text: &str, asks: bool, troubles: &[&str]| {
         let path = SymbolPath::parse(text, LIMIT);
-        let found: Vec<_> = path.not_asked().iter().map(|n| (n.server.as_str(), n.reason.as_str())).collect();
-        assert_eq!((path.asks_servers(), found.as_slice()), (asks, not_asked), "{text}");
+        let found = path.troubles();
+        assert_eq!(
+            (path.asks_servers(), found.iter().map(String::as_str).collect::<Vec<_>>().as_slice()),
+            (asks, troubles),
+            "{text}"
+        );
     };
     t("srv*a*https://h/x", true, &[]);
     t("cache*a;srv*https://h/x;https://h/y", true, &[]);
     t("srv*a*b*s3://bucket/x", true, &[]);
     t("a;b", false, &[]);
-    let hint = "no folder to keep its files in: write srv*FOLDER*https://h/x";
-    t("srv*https://h/x", false, &[("https://h/x", hint)]);
-    t("a;https://h/x", false, &[("https://h/x", hint)]);
-    let reason = "expected an address without user, query or fragment, found one that has some";
-    t("srv*a*https://me:secret@h/x", false, &[("https://h/x", reason)]);
+    let hint = "https://h/x is not asked: no folder to keep its files in: write srv*FOLDER*https://h/x";
+    t("srv*https://h/x", false, &[hint]);
+    t("a;https://h/x", false, &[hint]);
+    let reason =
+        "https://h/x is not asked: expected an address without user, query or fragment, found one that has some";
+    t("srv*a*https://me:secret@h/x", false, &[reason]);
 }
 
 #[test]

@@ -23,7 +23,6 @@ mod search;
 mod tables;
 mod wanted;
 
-pub use ::symbols::NotAsked;
 pub use frame_table::FrameTable;
 pub use messages::{MessageId, MessageSearch, messages};
 pub use named::{StoredCode, StoredNames};

@@ -58,6 +58,8 @@ pub struct Resolved {
     pub left_out: u64,
     /// The tables of the frames of traces, where they are asked for.
     pub frame_tables: Vec<FrameTable>,
+    /// What kept symbol servers from being asked, or from being asked to the end.
+    pub troubles: Vec<String>,
 }
 
 /// Finds the functions that the frames of traces lie in, and keeps them in the folders that hold the traces. What earlier calls have
@@ -74,7 +76,7 @@ pub fn resolve(traces: Vec<PublishedTrace>, asked: &Asked<'_>, progress: &dyn Jo
     let resolve = |(root, traces): (&PathBuf, &Vec<PublishedTrace>)| {
         let found = resolve_beside(root, traces, asked, progress)?;
         let frame_tables = if asked.with_frames { frame_tables(root, traces, progress)? } else { Vec::new() };
-        Ok(Resolved { frame_tables, ..found })
+        Ok(Resolved { frame_tables, troubles: asked.path.troubles(), ..found })
     };
     folders.iter().map(resolve).collect()
 }

@@ -7,4 +7,4 @@ mod folder;
 mod path;
 mod server;
 
-pub use path::{NotAsked, SymbolPath};
+pub use path::SymbolPath;

@@ -28,20 +28,12 @@ use crate::pdb::Pdb;
 pub struct SymbolPath {
     elements: Vec<Element>,
     servers: Vec<String>,
-    not_asked: Vec<NotAsked>,
+    /// Why servers are not asked.
+    not_asked: Vec<String>,
     limit: u64,
     /// Held while a file is looked into during [`SymbolPath::fetch`], which may be called by many threads: of one at a time is in
     /// memory what it takes.
     looking: Mutex<()>,
-}
-
-/// A server that is not asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotAsked {
-    /// Its address.
-    pub server: String,
-    /// Why.
-    pub reason: String,
 }
 
 #[derive(Debug)]
@@ -97,10 +89,7 @@ impl SymbolPath {
         };
         match server {
             Ok(server) => self.elements.push(Element::Server(server)),
-            Err(reason) => {
-                let server = shown(url).display().to_string();
-                self.not_asked.push(NotAsked { server, reason });
-            }
+            Err(reason) => self.not_asked.push(format!("{} is not asked: {reason}", shown(url).display())),
         }
     }
 
@@ -109,20 +98,16 @@ impl SymbolPath {
         &self.servers
     }
 
-    /// Those of them that are not asked: without a folder for what they send, and in a program that has no client for them.
-    pub fn not_asked(&self) -> &[NotAsked] {
-        &self.not_asked
-    }
-
     /// Whether [`SymbolPath::fetch`] asks anybody.
     pub fn asks_servers(&self) -> bool {
         self.elements.iter().any(|element| matches!(element, Element::Server(_)))
     }
 
-    /// What kept servers from being asked to the end, a sentence for each.
+    /// What keeps servers from being asked, or has kept them from being asked to the end, a sentence for each: there is no folder for
+    /// what they send, the program has no client for them, they do not answer.
     pub fn troubles(&self) -> Vec<String> {
         let server = |element: &Element| if let Element::Server(server) = element { server.trouble() } else { None };
-        self.elements.iter().filter_map(server).collect()
+        self.not_asked.iter().cloned().chain(self.elements.iter().filter_map(server)).collect()
     }
 
     /// Asks servers for the PDB of a module where no folder has it, and for the binary where only that says which PDB it is. What comes
