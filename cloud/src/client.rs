@@ -5,9 +5,7 @@ use std::future::Future;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::Path as LocalPath;
-use std::pin::pin;
-use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::sync::Arc;
 
 use base::remote::{Accept, ListedObject, ObjectFacts, Objects, PutWhen, Stop};
 use bytes::Bytes;
@@ -18,11 +16,12 @@ use object_store::{
     Error, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, PutResult,
     UpdateVersion, WriteMultipart,
 };
-use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 
 use crate::failure::shown;
 use crate::stores::Stores;
+use crate::waiting::wait;
+use crate::web::Web;
 
 /// Requests for blocks that are under way at a time, of all threads.
 const READS: usize = 8;
@@ -36,9 +35,6 @@ const PARTS: usize = 2;
 /// How often what has broken off is asked for.
 const TRIES: usize = 3;
 
-/// How often a thread that waits looks whether to stop.
-const LOOK: Duration = Duration::from_millis(100);
-
 /// Between what names the bytes of an object and what names its version.
 const VERSION: char = '\u{1f}';
 
@@ -46,32 +42,18 @@ const VERSION: char = '\u{1f}';
 #[derive(Debug)]
 pub(crate) struct Client {
     stores: Stores,
+    web: Web,
     reads: Semaphore,
 }
 
-/// What all requests of the process run on, from the first one on.
-static RUNTIME: LazyLock<io::Result<Runtime>> =
-    LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).thread_name("requests").enable_all().build());
-
 impl Client {
     pub(crate) fn new() -> Client {
-        Client { stores: Stores::default(), reads: Semaphore::new(READS) }
+        Client { stores: Stores::default(), web: Web::default(), reads: Semaphore::new(READS) }
     }
 
     /// Waits for an answer, or until it is time to stop.
     fn wait<T>(stop: &Stop, answer: impl Future<Output = object_store::Result<T>>) -> io::Result<T> {
-        let runtime = RUNTIME.as_ref().map_err(|cause| io::Error::new(cause.kind(), cause.to_string()))?;
-        runtime.block_on(async {
-            let mut answer = pin!(answer);
-            loop {
-                if let Ok(answer) = tokio::time::timeout(LOOK, &mut answer).await {
-                    return answer.map_err(|error| shown(&error));
-                }
-                if stop.is_asked() {
-                    return Err(io::Error::other("nobody waits for the answer any more"));
-                }
-            }
-        })
+        wait(stop, answer)?.map_err(|error| shown(&error))
     }
 
     /// Waits for what changes nothing, and asks again where an answer breaks off: what is repeated below has not begun to be answered.
@@ -215,7 +197,10 @@ impl Objects for Client {
     }
 
     fn fetch(&self, url: &str, accept: Accept, file: &LocalPath, most: u64, stop: &Stop) -> io::Result<u64> {
-        let (store, path) = self.stores.of_files(url, accept)?;
+        if Web::serves(url) {
+            return self.web.fetch(url, accept, file, most, stop);
+        }
+        let (store, path) = self.stores.of_files(url)?;
         for _ in 1..TRIES {
             match Self::download(&*store, &path, file, most, stop) {
                 Err(cause) if cause.kind() == io::ErrorKind::ConnectionAborted && !stop.is_asked() => {}

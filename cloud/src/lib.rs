@@ -20,6 +20,8 @@ mod client;
 mod failure;
 mod profile;
 mod stores;
+mod waiting;
+mod web;
 
 use std::sync::Arc;
 

@@ -5,14 +5,12 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use base::remote::Accept;
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::path::Path;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
-use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use url::{Position, Url};
 
 use crate::failure::shown;
@@ -34,8 +32,8 @@ const SILENCE: Duration = Duration::from_secs(30);
 const FILE_PATIENCE: Duration = Duration::from_secs(20);
 const FILE_RETRIES: usize = 4;
 
-/// The part of an address before its path, and for whole files which media types are asked for.
-type Asked = (String, Option<Accept>);
+/// The part of an address before its path, and whether whole files are asked for.
+type Asked = (String, bool);
 
 /// The clients, by what is asked.
 #[derive(Debug, Default)]
@@ -46,46 +44,43 @@ pub(crate) struct Stores {
 impl Stores {
     /// The client for an address, and the object's name in its store.
     pub(crate) fn of(&self, url: &str) -> io::Result<(Arc<dyn ObjectStore>, Path)> {
-        self.asked(url, None)
+        self.asked(url, false)
     }
 
-    /// The same for whole files of any size, of which a web server is told which media types are read.
-    pub(crate) fn of_files(&self, url: &str, accept: Accept) -> io::Result<(Arc<dyn ObjectStore>, Path)> {
-        self.asked(url, Some(accept))
+    /// The same for whole files of any size.
+    pub(crate) fn of_files(&self, url: &str) -> io::Result<(Arc<dyn ObjectStore>, Path)> {
+        self.asked(url, true)
     }
 
-    fn asked(&self, url: &str, accept: Option<Accept>) -> io::Result<(Arc<dyn ObjectStore>, Path)> {
+    fn asked(&self, url: &str, of_files: bool) -> io::Result<(Arc<dyn ObjectStore>, Path)> {
         let parsed = Url::parse(url).map_err(|cause| io::Error::new(io::ErrorKind::InvalidInput, cause))?;
         let root = &parsed[..Position::BeforePath];
         let key = url.get(root.len()..).unwrap_or_default().trim_matches('/');
         let path = Path::parse(key).map_err(|cause| io::Error::new(io::ErrorKind::InvalidInput, cause))?;
         // A map is whole after any of its changes.
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (root.to_owned(), accept);
+        let key = (root.to_owned(), of_files);
         if let Some(store) = open.get(&key) {
             return Ok((Arc::clone(store), path));
         }
-        let store = store(&parsed, root, accept).map_err(|error| shown(&error))?;
+        let store = store(&parsed, root, of_files).map_err(|error| shown(&error))?;
         open.insert(key, Arc::clone(&store));
         Ok((store, path))
     }
 }
 
-fn store(url: &Url, root: &str, accept: Option<Accept>) -> object_store::Result<Arc<dyn ObjectStore>> {
-    // Another library of the process may have chosen one.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+fn store(url: &Url, root: &str, of_files: bool) -> object_store::Result<Arc<dyn ObjectStore>> {
+    choose_cryptography();
     let variable = |name: &str| std::env::var(name).ok();
     let is_plain = |name: &str| variable(name).is_some_and(|endpoint| endpoint.starts_with("http://"));
     let options = ClientOptions::new().with_connect_timeout(Duration::from_secs(10));
     let retry = RetryConfig { backoff: BackoffConfig::default(), max_retries: RETRIES, retry_timeout: PATIENCE };
-    let (options, retry) = match accept {
-        None => (options.with_timeout(ANSWER), retry),
+    let (options, retry) = if of_files {
         // A file may take as long as it likes, as long as some of it comes.
-        Some(accept) => {
-            let options =
-                options.with_timeout_disabled().with_read_timeout(SILENCE).with_default_headers(asking(accept));
-            (options, RetryConfig { max_retries: FILE_RETRIES, retry_timeout: FILE_PATIENCE, ..retry })
-        }
+        let options = options.with_timeout_disabled().with_read_timeout(SILENCE);
+        (options, RetryConfig { max_retries: FILE_RETRIES, retry_timeout: FILE_PATIENCE, ..retry })
+    } else {
+        (options.with_timeout(ANSWER), retry)
     };
     Ok(match url.scheme() {
         "s3" | "s3a" => {
@@ -115,13 +110,9 @@ fn store(url: &Url, root: &str, accept: Option<Accept>) -> object_store::Result<
     })
 }
 
-/// What tells a web server which media types are read.
-fn asking(accept: Accept) -> HeaderMap {
-    let types = match accept {
-        Accept::Any => "*/*",
-        Accept::Msfz => "application/msfz0",
-    };
-    HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(types))])
+/// Chooses what TLS is made of, unless another library of the process has chosen.
+pub(crate) fn choose_cryptography() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 /// Whether the endpoint for S3 alone is one without TLS, as that of a server on this machine.

@@ -112,6 +112,7 @@ fn a_server_may_name_another_place() {
 #[test]
 fn what_is_not_there_is_asked_for_once() {
     Lab::new(&[answer("404 Not Found", "", "no")]).t(Err(io::ErrorKind::NotFound), 1);
+    Lab::new(&[answer("302 Found", "Location: /a.pdb/1/a.pdb\r\n", "")]).t(Err(io::ErrorKind::Other), 11);
     Lab::new(&[answer("403 Forbidden", "", "no")]).t(Err(io::ErrorKind::PermissionDenied), 1);
 }
 
@@ -121,7 +122,21 @@ fn what_fails_for_a_moment_is_asked_for_again() {
     Lab::new(&[busy.clone(), busy, there.clone()]).t(Ok("hello"), 3);
     let cut = Does::Answers("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhel".to_owned());
     Lab::new(&[cut.clone(), there]).t(Ok("hello"), 2);
-    Lab::new(&[cut]).t(Err(io::ErrorKind::ConnectionAborted), 3);
+    Lab::new(&[cut]).t(Err(io::ErrorKind::ConnectionAborted), 4);
+    let busy = answer("429 Too Many Requests", "", "");
+    Lab::new(&[busy]).t(Err(io::ErrorKind::ResourceBusy), 4);
+    Lab::new(&[answer("400 Bad Request", "", "")]).t(Err(io::ErrorKind::Other), 1);
+}
+
+#[test]
+fn a_server_need_not_say_how_long_a_file_is() {
+    let ends = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello";
+    Lab::new(&[Does::Answers(ends.to_owned())]).t(Ok("hello"), 1);
+    let parts = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n";
+    Lab::new(&[Does::Answers(format!("{parts}0\r\n\r\n"))]).t(Ok("hello"), 1);
+    Lab::new(&[Does::Answers(parts.to_owned())]).t(Err(io::ErrorKind::ConnectionAborted), 4);
+    let lab = Lab::new(&[Does::Answers(format!("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{}", "x".repeat(101)))]);
+    lab.t(Err(io::ErrorKind::FileTooLarge), 1);
 }
 
 #[test]
