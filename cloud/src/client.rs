@@ -58,13 +58,18 @@ impl Client {
 
     /// Waits for what changes nothing, and asks again where an answer breaks off: what is repeated below has not begun to be answered.
     fn ask<T, A: Future<Output = object_store::Result<T>>>(stop: &Stop, ask: impl Fn() -> A) -> io::Result<T> {
+        Self::again(stop, || Self::wait(stop, ask()))
+    }
+
+    /// Does what changes nothing again where an answer breaks off.
+    fn again<T>(stop: &Stop, ask: impl Fn() -> io::Result<T>) -> io::Result<T> {
         for _ in 1..TRIES {
-            match Self::wait(stop, ask()) {
+            match ask() {
                 Err(cause) if cause.kind() == io::ErrorKind::ConnectionAborted && !stop.is_asked() => {}
                 answer => return answer,
             }
         }
-        Self::wait(stop, ask())
+        ask()
     }
 
     /// Writes an object into a file, as it comes.
@@ -201,13 +206,7 @@ impl Objects for Client {
             return self.web.fetch(url, accept, file, most, stop);
         }
         let (store, path) = self.stores.of_files(url)?;
-        for _ in 1..TRIES {
-            match Self::download(&*store, &path, file, most, stop) {
-                Err(cause) if cause.kind() == io::ErrorKind::ConnectionAborted && !stop.is_asked() => {}
-                answer => return answer,
-            }
-        }
-        Self::download(&*store, &path, file, most, stop)
+        Self::again(stop, || Self::download(&*store, &path, file, most, stop))
     }
 
     fn remove(&self, url: &str, stop: &Stop) -> io::Result<()> {
