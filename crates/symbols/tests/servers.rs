@@ -242,6 +242,8 @@ fn a_server_needs_a_folder() {
     let hint = "https://h/x is not asked: no folder to keep its files in: write srv*FOLDER*https://h/x";
     t("srv*https://h/x", false, &[hint]);
     t("a;https://h/x", false, &[hint]);
+    t("srv*https://me:secret@h/x", false, &[hint]);
+    t("srv*https://h/x?sig=secret", false, &[hint]);
     let reason =
         "https://h/x is not asked: expected an address without user, query or fragment, found one that has some";
     t("srv*a*https://me:secret@h/x", false, &[reason]);

@@ -80,16 +80,18 @@ impl SymbolPath {
             return;
         }
         self.servers.push(url.to_owned());
+        // What stands in an address may be secret.
+        let shown = shown(url).display().to_string();
         let server = match folder {
             _ if !remote::has_client() => {
                 Err("this program was built without a client of servers (feature cloud)".to_owned())
             }
             Some(folder) => Server::new(url, PathBuf::from(folder)).map_err(|error| error.message().to_owned()),
-            None => Err(format!("no folder to keep its files in: write srv*FOLDER*{url}")),
+            None => Err(format!("no folder to keep its files in: write srv*FOLDER*{shown}")),
         };
         match server {
             Ok(server) => self.elements.push(Element::Server(server)),
-            Err(reason) => self.not_asked.push(format!("{} is not asked: {reason}", shown(url).display())),
+            Err(reason) => self.not_asked.push(format!("{shown} is not asked: {reason}")),
         }
     }
 
