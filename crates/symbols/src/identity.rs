@@ -14,6 +14,9 @@ pub struct PdbId {
 }
 
 impl PdbId {
+    /// The age by which a binary names a portable PDB, which has none itself.
+    pub(crate) const AGE_OF_PORTABLE: u32 = 1;
+
     /// The folder of a symbol store that a PDB lies in: the GUID in upper case without dashes, and the age in hexadecimal without
     /// padding.
     ///
@@ -26,6 +29,12 @@ impl PdbId {
     pub fn folder(&self) -> String {
         let guid = self.guid.to_string().replace('-', "").to_uppercase();
         format!("{guid}{:X}", self.age)
+    }
+
+    /// The folder of a symbol store that a portable PDB lies in: in place of the age stands a number that no other PDB has.
+    /// See <https://github.com/dotnet/symstore/blob/main/docs/specs/SSQP_Key_Conventions.md>.
+    pub(crate) fn portable_folder(&self) -> String {
+        PdbId { age: u32::MAX, ..*self }.folder()
     }
 }
 

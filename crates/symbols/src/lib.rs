@@ -52,6 +52,7 @@ mod found;
 mod identity;
 mod image;
 mod pdb;
+mod portable;
 mod search;
 mod symbol;
 
@@ -59,5 +60,6 @@ pub use found::{Found, Readable, Reason};
 pub use identity::{Module, PdbId};
 pub use image::{Image, Resource, ResourceName, Resources};
 pub use pdb::Pdb;
+pub use portable::{MethodPlace, PortablePdb, SourceLine};
 pub use search::SymbolPath;
 pub use symbol::{Inlined, Symbol, SymbolKind};
