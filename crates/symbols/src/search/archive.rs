@@ -30,8 +30,8 @@ impl ZipFile {
         ZipFile { path, directory: OnceLock::new() }
     }
 
-    /// The members that are called so, those first whose folder is called like the identity.
-    pub(super) fn candidates(&self, name: &str, id: &str) -> Vec<Candidate> {
+    /// The members that are called so, those first whose folder is called like one of the identities.
+    pub(super) fn candidates(&self, name: &str, ids: &[&str]) -> Vec<Candidate> {
         let directory = match self.directory.get_or_init(|| read(&self.path)) {
             Ok(directory) => directory,
             Err(reason) => return vec![Candidate::Told(self.path.clone(), reason.clone())],
@@ -40,7 +40,7 @@ impl ZipFile {
         let mut found = by_name.get(&name.to_ascii_lowercase()).cloned().unwrap_or_default();
         let is_of_another = |index: &usize| {
             let path = archive.members().get(*index).map(|member| member.name.to_ascii_lowercase());
-            !path.is_some_and(|path| path.contains(&id.to_ascii_lowercase()))
+            !path.is_some_and(|path| ids.iter().any(|id| path.contains(&id.to_ascii_lowercase())))
         };
         found.sort_by_key(is_of_another);
         found.into_iter().map(|index| Candidate::Member(self.path.clone(), Arc::clone(archive), index)).collect()

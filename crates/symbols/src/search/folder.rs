@@ -44,24 +44,24 @@ impl Folder {
         Folder { path, listings: Mutex::default() }
     }
 
-    /// The files that are called so, in the order in which they are tried.
-    pub(super) fn candidates(&self, name: &str, id: &str) -> Vec<Candidate> {
+    /// The files that are called so, in the order in which they are tried; in a store those of the identities alone.
+    pub(super) fn candidates(&self, name: &str, ids: &[&str]) -> Vec<Candidate> {
         let mut found = Vec::new();
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
         let mut bases = vec![self.path.clone()];
         bases.extend(self.named(&self.path, "symbols"));
         for base in bases {
-            self.below(&base, name, id, &mut found);
+            self.below(&base, name, ids, &mut found);
             let of_extension = if extension.is_empty() { Vec::new() } else { self.named(&base, extension) };
-            of_extension.iter().for_each(|folder| self.below(folder, name, id, &mut found));
+            of_extension.iter().for_each(|folder| self.below(folder, name, ids, &mut found));
         }
         found
     }
 
-    fn below(&self, base: &Path, name: &str, id: &str, found: &mut Vec<Candidate>) {
+    fn below(&self, base: &Path, name: &str, ids: &[&str], found: &mut Vec<Candidate>) {
         for entry in self.named(base, name) {
             if entry.is_dir() {
-                in_store(&entry, name, id, found);
+                in_store(&entry, name, ids, found);
             } else {
                 found.push(Candidate::File(entry));
             }
@@ -69,7 +69,7 @@ impl Folder {
         let first_two: String = name.chars().take(2).collect();
         for level in self.named(base, &first_two) {
             for entry in named_in(&level, name) {
-                in_store(&entry, name, id, found);
+                in_store(&entry, name, ids, found);
             }
         }
         found.extend(self.named(base, &packed_name(name)).into_iter().map(Candidate::Cabinet));
@@ -87,8 +87,8 @@ impl Folder {
 }
 
 /// The files in the folder `<file>` of a store.
-fn in_store(folder: &Path, name: &str, id: &str, found: &mut Vec<Candidate>) {
-    for folder in named_in(folder, id) {
+fn in_store(folder: &Path, name: &str, ids: &[&str], found: &mut Vec<Candidate>) {
+    for folder in ids.iter().flat_map(|id| named_in(folder, id)) {
         let folders = [vec![folder.clone()], named_in(&folder, "msfz0")].concat();
         for folder in folders {
             found.extend(named_in(&folder, name).into_iter().map(Candidate::File));

@@ -5,6 +5,7 @@ mod binary;
 mod candidate;
 mod folder;
 mod path;
+mod portable;
 mod server;
 
 pub use path::SymbolPath;

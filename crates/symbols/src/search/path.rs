@@ -133,7 +133,7 @@ impl SymbolPath {
         let ids = module.time_stamp.zip(module.size).filter(|&(time_stamp, size)| time_stamp != 0 && size != 0);
         let (Some((time_stamp, size)), Some(name)) = (ids, file_name(&module.file_name)) else { return Found::NoId };
         let id = BinaryId { time_stamp, size };
-        self.search((name, &id.folder(), asks), |candidate| self.look_into(candidate, id))
+        self.search((name, &[&id.folder()], asks), |candidate| self.look_into(candidate, id))
     }
 
     fn look_into(&self, candidate: &Candidate, id: BinaryId) -> Readable<Found<(String, PdbId)>> {
@@ -153,7 +153,7 @@ impl SymbolPath {
 
     fn opened(&self, name: &str, id: PdbId, asks: Option<&Stop>) -> Found<Pdb> {
         let Some(name) = file_name(name).filter(|_| !id.guid.is_zero()) else { return Found::NoId };
-        self.search((name, &id.folder(), asks), |candidate| {
+        self.search((name, &[&id.folder()], asks), |candidate| {
             let opened = candidate.open(self.limit)?;
             let pdb = Pdb::of(opened.input, self.limit.saturating_sub(opened.taken))?;
             let found = pdb.id();
@@ -165,10 +165,16 @@ impl SymbolPath {
         })
     }
 
-    /// The first file that is the one, else what tells most of those that are not; a server is asked for it where `asks` is there, and until it says to stop.
-    fn search<T>(
+    /// Bytes of a file that are in memory at a time.
+    pub(super) fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// The first file that is the one, else what tells most of those that are not. In stores it lies in a folder of one of the ids. A
+    /// server is asked for it by the first of them where `asks` is there, and until it says to stop.
+    pub(super) fn search<T>(
         &self,
-        (name, id, asks): (&str, &str, Option<&Stop>),
+        (name, ids, asks): (&str, &[&str], Option<&Stop>),
         look: impl Fn(&Candidate) -> Readable<Found<T>>,
     ) -> Found<T> {
         let look = |candidate: &Candidate| {
@@ -178,9 +184,10 @@ impl SymbolPath {
         let mut best = Found::NotFound;
         for element in &self.elements {
             let candidates = match element {
-                Element::Folder(folder) => folder.candidates(name, id),
-                Element::Zip(archive) => archive.candidates(name, id),
+                Element::Folder(folder) => folder.candidates(name, ids),
+                Element::Zip(archive) => archive.candidates(name, ids),
                 Element::Server(server) => {
+                    let Some(id) = ids.first() else { continue };
                     if let Some(stop) = asks {
                         server.ask((name, id), stop, &|candidate| matches!(look(candidate), Ok(Found::Found(_))));
                     }
