@@ -1,4 +1,5 @@
-//! Functions, lines and inlined functions of addresses, from PDBs that lie on this machine, or that symbol servers send.
+//! Functions, lines and inlined functions of addresses, and lines of managed methods, from PDBs that lie on this machine, or that symbol
+//! servers send.
 //!
 //! # How symbols are found
 //!
@@ -25,11 +26,25 @@
 //! across the end of its section. Functions that the linker folded into one are called by the procedure that stands first in that
 //! module, or by the public that sorts first.
 //!
+//! # What a portable PDB tells
+//!
+//! Compilers of .NET write portable PDBs, which have nothing in common with the others but the name: tables of metadata (ECMA-335) and
+//! a heap of blobs. [`PortablePdb::lines`] reads
+//!
+//! | part | |
+//! |---|---|
+//! | `#Pdb` | the identity, whose age is 1 for all |
+//! | `Document` | the names of source files |
+//! | `MethodDebugInformation` | by the token of a method: its sequence points, which say where in its IL a line begins |
+//!
+//! Names of methods, and where their machine code lies, are no part of it: a trace has them. A portable PDB is a file, or lies packed in
+//! its assembly ([`SymbolPath::open_portable`]).
+//!
 //! # Memory and time
 //!
 //! Of a file at most the bytes that the caller allows are in memory at a time, and what is made of them. No size that a file
 //! claims is believed: streams together are no longer than the file (of MSFZ, than the limit), so neither memory nor time can be
-//! had for nothing.
+//! had for nothing. A portable PDB is in memory as a whole; no byte of its sequence points is decoded for two methods.
 //!
 //! ```no_run
 //! use symbols::{Found, Module, SymbolPath};

@@ -264,3 +264,36 @@ fn many_threads_ask_for_each_file_once() {
     assert_eq!(lab.server.counts().0, 1 + 19 * 2);
     assert_eq!(path.open(PDB, id()).word(), "found");
 }
+
+const PORTABLE: &str = "ClrLoader.pdb";
+const PORTABLE_KEY: &str = "95F8F6B2AFBC45E4884CB4A5BF5ADDD2FFFFFFFF";
+
+#[test]
+fn a_portable_pdb_is_asked_for_by_its_own_key() {
+    let id = PdbId { guid: "95f8f6b2-afbc-45e4-884c-b4a5bf5addd2".parse().unwrap(), age: 1 };
+    let key = format!("{PORTABLE}/{PORTABLE_KEY}/{PORTABLE}");
+    let t = |lab: &Lab, id: PdbId, word: &str, requests: u64, kept: &[&str]| {
+        let (path, before) = (lab.path(), lab.server.counts().0);
+        path.fetch_portable(&format!("/_/obj/{PORTABLE}"), id, &Stop::default());
+        let found = path.open_portable(PORTABLE, None, id);
+        assert_eq!((found.word(), lab.server.counts().0 - before), (word, requests));
+        assert_eq!(files(lab.folder.path()), kept);
+    };
+    let lab = Lab::new();
+    // Under the key of others nobody asks for it.
+    lab.has(&format!("{PORTABLE}/{}/{PORTABLE}", id.folder()), &data(PORTABLE));
+    let mark = absent(&format!("{PORTABLE}/{PORTABLE_KEY}"));
+    t(&lab, id, "not_found", 2, &[&mark]);
+    t(&lab, PdbId { age: 2, ..id }, "not_found", 0, &[&mark]);
+    fs::remove_file(lab.folder.path().join(mark)).unwrap();
+    lab.has(&key, &data(PORTABLE));
+    t(&lab, id, "found", 1, &[&key]);
+    t(&lab, id, "found", 0, &[&key]);
+    assert_eq!(fs::read(lab.folder.path().join(&key)).unwrap(), data(PORTABLE));
+    drop(lab);
+    for content in [b"<html>Log in</html>".to_vec(), data(PDB), data("ClrLoader.dll"), data(PORTABLE)[..99].to_vec()] {
+        let lab = Lab::new();
+        lab.has(&key, &content);
+        t(&lab, id, "unreadable", 1, &[]);
+    }
+}

@@ -14,7 +14,8 @@ use crate::found::{Found, Readable};
 use crate::identity::{BinaryId, Module, PdbId, file_name};
 use crate::pdb::Pdb;
 
-/// Where symbols are looked for, in the order in which it is done. Only [`SymbolPath::fetch`] asks servers.
+/// Where symbols are looked for, in the order in which it is done. Only [`SymbolPath::fetch`] and [`SymbolPath::fetch_portable`] ask
+/// servers.
 ///
 /// ```
 /// use symbols::SymbolPath;
@@ -31,8 +32,8 @@ pub struct SymbolPath {
     /// Why servers are not asked.
     not_asked: Vec<String>,
     limit: u64,
-    /// Held while a file is looked into during [`SymbolPath::fetch`], which may be called by many threads: of one at a time is in
-    /// memory what it takes.
+    /// Held while a file is looked into during [`SymbolPath::fetch`] and [`SymbolPath::fetch_portable`], which may be called by many
+    /// threads: of one at a time is in memory what it takes.
     looking: Mutex<()>,
 }
 
@@ -100,7 +101,7 @@ impl SymbolPath {
         &self.servers
     }
 
-    /// Whether [`SymbolPath::fetch`] asks anybody.
+    /// Whether [`SymbolPath::fetch`] and [`SymbolPath::fetch_portable`] ask anybody.
     pub fn asks_servers(&self) -> bool {
         self.elements.iter().any(|element| matches!(element, Element::Server(_)))
     }
