@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at what should not happen")]
 
 mod common;
+#[path = "common/damage.rs"]
+mod damage;
 #[path = "common/writer.rs"]
 mod writer;
 
@@ -10,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use common::{LIMIT, data};
+use damage::{Random, mutate};
 use peak_alloc::PeakAlloc;
 use symbols::{Pdb, Reason, Symbol};
 use writer::{PAGE, msf, msfz, sample, u32s};
@@ -115,45 +118,6 @@ fn a_million_functions_within_one_another_are_refused() {
         assert_eq!(found.is_ok(), is_read, "{depth}");
         if let Ok(found) = found {
             assert_eq!(found[0].as_ref().unwrap().inlined.len(), depth);
-        }
-    }
-}
-
-/// Numbers that are the same every time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % end
-    }
-}
-
-/// Numbers that are often wrong.
-const ODD: [u32; 8] = [0, 1, 4, 0x7F, 0xFFFF, 0x7FFF_FFFF, 0x8000_0000, u32::MAX];
-
-fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
-    for _ in 0..=random.below(4) {
-        let at = random.below(bytes.len());
-        match random.below(6) {
-            0 => bytes[at] ^= 1 << random.below(8),
-            1 => bytes[at] = u8::try_from(random.below(256)).unwrap(),
-            2 | 3 => {
-                let odd = ODD[random.below(ODD.len())].to_le_bytes();
-                let at = at & !3;
-                let count = odd.len().min(bytes.len() - at);
-                bytes[at..at + count].copy_from_slice(&odd[..count]);
-            }
-            4 => {
-                let (from, len) = (random.below(bytes.len()), random.below(32));
-                let part = bytes[from..bytes.len().min(from + len)].to_vec();
-                let count = part.len().min(bytes.len() - at);
-                bytes[at..at + count].copy_from_slice(&part[..count]);
-            }
-            _ if random.below(8) == 0 => bytes.truncate(at.max(1)),
-            _ => bytes[at] = 0,
         }
     }
 }

@@ -9,7 +9,7 @@ mod portable;
 mod writer;
 
 use base::guid::Guid;
-use common::{LIMIT, data, put, write};
+use common::{LIMIT, put, write};
 use portable::{SmallPortable, assembly, embedded, sample};
 use symbols::{Found, MethodPlace, PdbId, PortablePdb, SymbolPath};
 use tempfile::{TempDir, tempdir};

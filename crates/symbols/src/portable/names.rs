@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use super::blobs::{Blobs, unsigned};
 use super::metadata::Metadata;
-use crate::bytes::{Bytes, shown};
+use crate::bytes::Bytes;
 use crate::found::{Readable, Reason};
 
 /// Bytes that a part of a name has at most, with the separator. A part takes a byte of the name's blob at least, so that all names
 /// together are no longer than so many heaps.
 const MOST_PART: u64 = 256;
+/// Bytes of a name: as many as the longest path of Windows can have.
+const MOST_NAME: usize = 3 * 32_767;
 
 /// Names of documents, made when they are needed.
 ///
@@ -38,9 +40,18 @@ impl<'a> Names<'a> {
         }
         let index = self.metadata.document(document);
         let index = index.ok_or_else(|| Reason::damaged("a method lies in a file that the portable PDB has not"))?;
-        let name: Arc<str> = shown(&self.name(index)?).into();
+        let bytes = self.name(index)?;
+        let name: Arc<str> = String::from_utf8_lossy(&bytes).into();
+        // What is no UTF-8 has become longer.
+        self.take(name.len().saturating_sub(bytes.len()))?;
         self.known.insert(document, Arc::clone(&name));
         Ok(name)
+    }
+
+    /// Takes room for so many bytes.
+    fn take(&mut self, bytes: usize) -> Readable<()> {
+        self.left = self.left.checked_sub(bytes as u64).ok_or_else(too_long)?;
+        Ok(())
     }
 
     fn name(&mut self, index: u32) -> Readable<Vec<u8>> {
@@ -55,9 +66,10 @@ impl<'a> Names<'a> {
         let mut is_first = true;
         while !blob.is_empty() {
             let part = part(blobs, &mut blob).ok_or_else(damaged)?;
-            let taken = (part.len() as u64).saturating_add(1);
-            let too_long = || Reason::damaged("the names of files in the portable PDB are longer than there can be");
-            self.left = self.left.checked_sub(taken).ok_or_else(too_long)?;
+            self.take(part.len().saturating_add(1))?;
+            if name.len().saturating_add(part.len()) >= MOST_NAME {
+                return Err(too_long());
+            }
             if !is_first && separator != 0 {
                 name.push(separator);
             }
@@ -66,6 +78,10 @@ impl<'a> Names<'a> {
         }
         Ok(name)
     }
+}
+
+fn too_long() -> Reason {
+    Reason::damaged("the names of files in the portable PDB are longer than there can be")
 }
 
 fn part<'a>(blobs: Blobs<'a>, name: &mut Bytes<'_>) -> Option<&'a [u8]> {
