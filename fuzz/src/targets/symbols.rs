@@ -1,10 +1,10 @@
-//! Files of symbols: a PDB in either container, and the binary that names it.
+//! Files of symbols: a PDB in either container, a portable PDB, and the binary that names it.
 
 use std::fs;
 
 use schema::symbol_file;
 use schema::tmf::Tmf;
-use symbols::{Found, Module, Pdb, Symbol, SymbolPath};
+use symbols::{Found, MethodPlace, Module, Pdb, PdbId, PortablePdb, Symbol, SymbolPath};
 
 use crate::digest::Digest;
 use crate::oracle;
@@ -88,4 +88,55 @@ pub fn pe(input: &[u8], digest: &mut Digest) {
     }
     let other = time_stamp.map(|time_stamp| time_stamp.wrapping_add(1));
     assert!(!matches!(path.identify(&module(other)), Found::Found(_)), "pe: found by the identity of another");
+}
+
+/// A portable PDB, or an assembly that holds one, and places in its methods.
+///
+/// Oracles: a place has the same line alone, among others, and in any order; offsets beyond the last point have the line of that; an
+/// assembly's PDB is found by its own identity alone.
+pub fn portable_pdb(input: &[u8], digest: &mut Digest) {
+    let opened = if input.starts_with(b"MZ") { embedded(input) } else { plain(input) };
+    digest.count("portable_pdb", if opened.is_some() { "opened" } else { "refused" });
+    let Some(pdb) = opened else { return };
+    digest.add(pdb.id());
+    let tail = input[input.len().saturating_sub(32)..].as_chunks::<4>().0;
+    let tail = tail.iter().map(|&[method, a, b, _]| MethodPlace {
+        token: 0x0600_0000 | u32::from(method),
+        il_offset: u16::from_le_bytes([a, b]).into(),
+    });
+    let all = (0x0600_0000..=0x0600_0008)
+        .flat_map(|token| (0..12).chain([20, 300, u32::MAX]).map(move |il_offset| MethodPlace { token, il_offset }));
+    let places: Vec<MethodPlace> = all.chain(tail).collect();
+    let found = pdb.lines(&places);
+    digest.add_shown(&found);
+    let backwards: Vec<MethodPlace> = places.iter().copied().rev().collect();
+    let backwards = pdb.lines(&backwards).map(|lines| lines.into_iter().rev().collect());
+    oracle::same(&backwards, &found);
+    let Ok(found) = found else { return };
+    digest.count("portable_pdb", if found.iter().any(Option::is_some) { "lines" } else { "no lines" });
+    for (place, line) in places.into_iter().zip(found) {
+        let alone = pdb.lines(&[place]);
+        oracle::same(&alone, &Ok(vec![line]));
+    }
+    let ends = |il_offset| (1..9).map(move |number| MethodPlace { token: 0x0600_0000 + number, il_offset });
+    let (last, beyond): (Vec<_>, Vec<_>) = (ends(1 << 29).collect(), ends(u32::MAX).collect());
+    oracle::same(&pdb.lines(&beyond), &pdb.lines(&last));
+}
+
+fn plain(input: &[u8]) -> Option<PortablePdb> {
+    PortablePdb::from_bytes("input.pdb", input.to_vec(), LIMIT).ok()
+}
+
+/// The portable PDB in an assembly.
+fn embedded(input: &[u8]) -> Option<PortablePdb> {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    fs::write(folder.path().join("input.dll"), input).expect("the input fits on the disk");
+    let path = SymbolPath::parse(&folder.path().display().to_string(), LIMIT);
+    // That of the seed.
+    let id = PdbId { guid: base::guid::Guid([3; 16]), age: 1 };
+    let found = path.open_portable("input.pdb", Some("input.dll"), id).found()?;
+    oracle::same(&found.id(), &id);
+    let other = PdbId { age: 2, ..id };
+    assert!(path.open_portable("input.pdb", Some("input.dll"), other).found().is_none(), "portable_pdb: another age");
+    Some(found)
 }
