@@ -472,7 +472,7 @@ fn what_stacks_need_of_symbols_is_counted_by_module() {
     sandbox.file("t.etl", &trace_of(&samples_of(&stacks)));
     sandbox.t("convert t.etl -o out -q", 0);
     let trace = PublishedTrace::in_folder(sandbox.path("out/trace=t"));
-    let needed = needed(&trace, &NoProgress).unwrap();
+    let needed = needed(&trace, false, &NoProgress).unwrap();
     let modules: Vec<String> = needed
         .modules
         .iter()

@@ -85,6 +85,7 @@ class Symbols:
     modules: tuple[ModuleSymbols, ...]
     frames: int
     in_methods: int
+    assemblies: tuple[ModuleSymbols, ...]
     in_modules: int
     named: int
     unknown: int
@@ -117,8 +118,8 @@ def symbols(
 
     def rows(one: dict[str, Any]) -> dict[str, Any]:
         tables = tuple(FrameTable(**table) for table in one["frame_tables"])
-        modules = tuple(ModuleSymbols(**row) for row in one["modules"])
-        return {**one, "modules": modules, "frame_tables": tables, "troubles": tuple(one["troubles"])}
+        modules, assemblies = (tuple(ModuleSymbols(**row) for row in one[of]) for of in ("modules", "assemblies"))
+        return {**one, "modules": modules, "assemblies": assemblies, "frame_tables": tables, "troubles": tuple(one["troubles"])}
 
     return tuple(Symbols(**rows(one)) for one in found)
 

@@ -50,8 +50,12 @@ pub(super) fn run(args: &SymbolsArgs) -> Result<u8> {
         console::to_stdout(&pages.join("\n"))?;
     }
     if let Some(file) = &args.missing {
-        let missing: BTreeSet<String> =
-            found.iter().flat_map(|found| &found.modules).filter_map(manifest_line).collect();
+        let modules = found.iter().flat_map(|found| &found.modules);
+        let assemblies = found.iter().flat_map(|found| &found.assemblies);
+        let missing: BTreeSet<String> = modules
+            .filter_map(|module| manifest_line(module, &id_of(module)?.folder()))
+            .chain(assemblies.filter_map(|assembly| manifest_line(assembly, &id_of(assembly)?.portable_folder())))
+            .collect();
         console::to_file(file, &missing.into_iter().collect::<String>())?;
     }
     Ok(status::SUCCESS)
@@ -59,8 +63,8 @@ pub(super) fn run(args: &SymbolsArgs) -> Result<u8> {
 
 /// What was found of the symbols of a folder, and what was not.
 fn page(resolved: &Resolved, width: Width) -> String {
-    let Resolved { folder, modules, frames, in_modules, in_methods, named, unknown, left_out, frame_tables, .. } =
-        resolved;
+    let Resolved { folder, modules, assemblies, frames, in_modules, in_methods, named, unknown, .. } = resolved;
+    let Resolved { left_out, frame_tables, .. } = resolved;
     let mut values = TextTable::of_values();
     let of_frames = |part: u64| format!("{} ({})", Count(part), share(part, *frames));
     values.value("folder", folder.display().to_string());
@@ -72,14 +76,18 @@ fn page(resolved: &Resolved, width: Width) -> String {
     if *left_out > 0 {
         values.value("no room for", of_frames(*left_out));
     }
-    let found = modules.iter().filter(|module| module.is_found()).count() as u64;
-    values.value("symbols", format!("of {} of {}", counted(found, "modules"), Count(modules.len() as u64)));
+    let found = |of: &[ModuleSymbols]| of.iter().filter(|module| module.is_found()).count() as u64;
+    let of_all = |of: &[ModuleSymbols], what| format!("of {} of {}", counted(found(of), what), Count(of.len() as u64));
+    values.value("symbols", of_all(modules, "modules"));
+    if !assemblies.is_empty() {
+        values.value("lines of .NET", of_all(assemblies, "symbol files"));
+    }
     if !frame_tables.is_empty() {
         let rows = frame_tables.iter().fold(0, |sum: u64, table| sum.saturating_add(table.rows));
         let tables = counted(frame_tables.len() as u64, "tables");
         values.value("frame tables", format!("{tables}, {}", counted(rows, "rows")));
     }
-    let missing: Vec<_> = modules.iter().filter(|module| !module.is_found()).collect();
+    let missing: Vec<_> = modules.iter().chain(assemblies).filter(|module| !module.is_found()).collect();
     let mut text = values.render(width);
     if !missing.is_empty() {
         text.push('\n');
@@ -128,11 +136,11 @@ fn missing_table(missing: &[&ModuleSymbols], frames: u64) -> TextTable {
 }
 
 /// The line of a manifest of `symchk` for a symbol file that frames need and that was not found: a machine with a network fetches it
-/// with `symchk /im`.
-fn manifest_line(module: &ModuleSymbols) -> Option<String> {
+/// with `symchk /im`. `folder` is that in which symbol stores have it.
+fn manifest_line(module: &ModuleSymbols, folder: &str) -> Option<String> {
     if module.is_found() || module.status == NOT_ASKED {
         return None;
     }
-    let (name, id) = (module.name(), id_of(module)?);
-    (!name.contains([',', '\n', '\r'])).then(|| format!("{name},{},1\n", id.folder()))
+    let name = module.name();
+    (!name.contains([',', '\n', '\r'])).then(|| format!("{name},{folder},1\n"))
 }

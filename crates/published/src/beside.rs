@@ -17,26 +17,62 @@ pub(crate) const MODULES: &str = "modules.parquet";
 /// The folder of the tables of symbol files in it.
 pub(crate) const FILES: &str = "pdb";
 
-/// The folder of the tables of frames in it: of each trace one.
-pub(crate) const FRAMES: &str = "frames";
+/// Tables that lie beside traces, of each one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OfTrace {
+    /// The frames of its stacks.
+    Frames,
+    /// Source lines of addresses in its methods of .NET.
+    Lines,
+}
 
-/// What a table of frames says of the trace that it is of: its [`content`].
+impl OfTrace {
+    /// All of them.
+    pub(crate) const ALL: [OfTrace; 2] = [OfTrace::Frames, OfTrace::Lines];
+
+    /// The folder of the tables in the folder of symbols.
+    pub(crate) fn folder(self) -> &'static str {
+        match self {
+            OfTrace::Frames => "frames",
+            OfTrace::Lines => "lines",
+        }
+    }
+
+    /// What their rows are.
+    pub(crate) fn rows(self) -> &'static str {
+        match self {
+            OfTrace::Frames => "frames",
+            OfTrace::Lines => "source lines",
+        }
+    }
+
+    /// The option of `etl2parquet symbols` that writes them.
+    pub(crate) fn option(self) -> &'static str {
+        match self {
+            OfTrace::Frames => "--frames",
+            OfTrace::Lines => "--lines",
+        }
+    }
+
+    /// The table of a trace by its name, below the folder of symbols.
+    pub(crate) fn path(self, trace: &str) -> String {
+        format!("{}/{trace}.parquet", self.folder())
+    }
+
+    /// The names of the traces whose tables lie in a folder of symbols.
+    pub(crate) fn names(self, symbols: &dyn Store) -> Vec<String> {
+        let files = symbols.list(self.folder()).unwrap_or_default();
+        let files = files.into_iter().filter(|entry| entry.kind == EntryKind::File);
+        files.filter_map(|entry| entry.name.strip_suffix(".parquet").map(str::to_owned)).collect()
+    }
+}
+
+/// What a table of a trace says of that: its [`content`].
 pub(crate) const OF_CONTENT: &str = "etl2parquet.trace_content";
-/// How many bytes of a table of frames are rows, from its start on.
+/// How many bytes of a table of a trace are rows, from its start on.
 pub(crate) const DATA_BYTES: &str = "etl2parquet.data_bytes";
 /// The SHA-256 of these.
 pub(crate) const DATA_SHA256: &str = "etl2parquet.data_sha256";
-
-/// The table of the frames of a trace by its name, below the folder of symbols.
-pub(crate) fn frames_of(trace: &str) -> String {
-    format!("{FRAMES}/{trace}.parquet")
-}
-
-/// The names of the traces whose tables of frames lie in a folder of symbols.
-pub(crate) fn frame_names(symbols: &dyn Store) -> Vec<String> {
-    let files = symbols.list(FRAMES).unwrap_or_default().into_iter().filter(|entry| entry.kind == EntryKind::File);
-    files.filter_map(|entry| entry.name.strip_suffix(".parquet").map(str::to_owned)).collect()
-}
 
 /// Whether a trace is for certain not in an output folder any more.
 pub(crate) fn is_gone(root: &dyn Store, name: &str) -> bool {
@@ -57,10 +93,13 @@ pub(crate) fn content(record: &CommitRecord) -> String {
 /// The patterns of the files that views read and that are there, below the folder that holds the traces.
 pub(crate) fn patterns(root: &dyn Store) -> Vec<&'static str> {
     let folder = root.below(FOLDER);
-    let files = folder.list(FILES).unwrap_or_default();
-    let has_functions = files.iter().any(|file| file.kind == EntryKind::File && file.name.ends_with(".parquet"));
+    let has_tables = |of: &str| {
+        let files = folder.list(of).unwrap_or_default();
+        files.iter().any(|file| file.kind == EntryKind::File && file.name.ends_with(".parquet"))
+    };
     let mut found = Vec::new();
     found.extend(folder.has(MODULES).then_some("symbols/modules.parquet"));
-    found.extend(has_functions.then_some("symbols/pdb/*.parquet"));
+    found.extend(has_tables(FILES).then_some("symbols/pdb/*.parquet"));
+    found.extend(has_tables(OfTrace::Lines.folder()).then_some("symbols/lines/*.parquet"));
     found
 }

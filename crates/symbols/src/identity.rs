@@ -33,7 +33,7 @@ impl PdbId {
 
     /// The folder of a symbol store that a portable PDB lies in: in place of the age stands a number that no other PDB has.
     /// See <https://github.com/dotnet/symstore/blob/main/docs/specs/SSQP_Key_Conventions.md>.
-    pub(crate) fn portable_folder(&self) -> String {
+    pub fn portable_folder(&self) -> String {
         PdbId { age: u32::MAX, ..*self }.folder()
     }
 }

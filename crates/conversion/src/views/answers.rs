@@ -77,6 +77,7 @@ const TEMPLATES: &[(&str, &str)] = answers![
 const OF_FRAMES: &[(&str, &str)] = answers![
     "symbol_functions",
     "symbol_modules",
+    "method_lines",
     "frames",
     "event_frames",
     "cpu_sample_frames",

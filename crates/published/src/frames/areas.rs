@@ -127,6 +127,12 @@ impl Areas {
         level.checked_sub(1).map_or(self.rows.len(), |above| self.levels.get(above).map_or(0, Vec::len))
     }
 
+    /// Those that no other has the process, the base and the begin of.
+    pub(crate) fn distinct(&self) -> impl Iterator<Item = &Area> {
+        let same = self.rows.chunk_by(|a, b| (a.process, a.base, a.from) == (b.process, b.base, b.from));
+        same.filter_map(|areas| if let [area] = areas { Some(area) } else { None })
+    }
+
     /// How many had no room.
     pub(crate) fn left_out(&self) -> u64 {
         self.left_out

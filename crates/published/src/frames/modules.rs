@@ -73,6 +73,21 @@ pub struct Spot {
     pub is_of_kernel: bool,
 }
 
+/// Code of a method of .NET in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MethodBody {
+    /// The machine.
+    pub machine: i64,
+    /// The process.
+    pub process_id: i64,
+    /// Where it begins.
+    pub base: i64,
+    /// From when on it was there, Unix nanoseconds.
+    pub from_ns: i64,
+    /// Until when.
+    pub to_ns: i64,
+}
+
 /// Whether and where an address was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AddressPlace<'a> {
@@ -164,6 +179,15 @@ impl Modules {
     pub fn method(&self, process: (i64, i64), address: i64, time: i64) -> Option<u32> {
         let holding = self.methods.holding(process, address, time);
         holding.min_by_key(|area| (Reverse((area.from, area.base)), area.means)).map(|area| area.means)
+    }
+
+    /// Where and when bodies of methods are, by the numbers of their rows; but of several of one process that are at one address from
+    /// one time on none.
+    pub fn bodies(&self) -> impl Iterator<Item = (u32, MethodBody)> {
+        self.methods.distinct().map(|area| {
+            let Area { process: (machine, process_id), base, from, to, means, .. } = *area;
+            (means, MethodBody { machine, process_id, base, from_ns: from, to_ns: to })
+        })
     }
 
     /// The module of a process that has an address; of several the one that was loaded last.

@@ -6,8 +6,9 @@ use base::error::Result;
 use base::progress::Progress;
 use conversion::read_columns;
 
-use super::modules::{ModuleId, Modules};
-use super::place::{Place, frames};
+use super::managed::{MethodCode, method_code};
+use super::modules::{MethodBody, ModuleId, Modules};
+use super::place::{AddressedFrame, Place, addressed_frames};
 use super::stacks::{Owner, Stack, StackCell, Stacks};
 use crate::PublishedTrace;
 use crate::on_cpu::{IDLE, IN_DPC, IN_ISR};
@@ -20,6 +21,8 @@ use crate::source::Source;
 pub struct Needed {
     /// The modules, those with most frames first, of equal ones in the order of their identities.
     pub modules: Vec<NeededModule>,
+    /// Where they are asked for the methods of .NET, by process, address and time.
+    pub methods: Vec<NeededMethod>,
     /// Frames of all events: each of every stack that occurs, and where each sample without a stack
     /// was taken, unless the processor was idle.
     pub frames: u64,
@@ -40,6 +43,17 @@ pub struct NeededModule {
     pub module: ModuleId,
     /// How many frames of events have a relative address: where a frame executes or calls, in bytes behind the base of the module.
     pub addresses: BTreeMap<u32, u64>,
+}
+
+/// The addresses of the body of a method of .NET that frames lie at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeededMethod {
+    /// Where it is.
+    pub body: MethodBody,
+    /// Where its code comes from.
+    pub code: MethodCode,
+    /// How many frames of events have an address: where a frame executes or calls.
+    pub addresses: BTreeMap<i64, u64>,
 }
 
 impl NeededModule {
@@ -97,12 +111,13 @@ pub fn stacks_of(source: &Source<'_>) -> Result<Stacks> {
 }
 
 /// Reads all stacks of a trace, and the samples that have none, and what they lie in. Memory is that of the different stacks, of which 2,097,152 with
-/// 33,554,432 addresses are kept, and of 1,048,576 modules in processes and as many methods.
+/// 33,554,432 addresses are kept, and of 1,048,576 modules in processes and as many methods. `with_methods`: whether it is asked where the
+/// code of methods comes from.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when the trace cannot be read;
 /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
-pub fn needed(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Needed> {
+pub fn needed(trace: &PublishedTrace, with_methods: bool, progress: &dyn Progress) -> Result<Needed> {
     let source = Source::open(trace, progress)?;
     let stacks = stacks_of(&source)?;
     let sums = Needed { left_out: stacks.left_out(), frames: stacks.left_out(), ..Needed::default() };
@@ -110,7 +125,8 @@ pub fn needed(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Needed>
         return Ok(sums);
     }
     let modules = Modules::read(&source)?;
-    let mut found = FoundFrames { modules: &modules, sums, addresses: HashMap::new() };
+    let methods = with_methods.then(BTreeMap::new);
+    let mut found = FoundFrames { modules: &modules, sums, addresses: HashMap::new(), methods };
     stacks.iter().for_each(|stack| found.add(stack));
     source.events::<SampleEvent<'_>>(SAMPLES, |row| {
         let SampleEvent { name: Some("PerfInfo/SampleProf"), time: Some(time), address: Some(address), .. } = row
@@ -122,8 +138,23 @@ pub fn needed(trace: &PublishedTrace, progress: &dyn Progress) -> Result<Needed>
             found.add(Stack { owner, id: 0, addresses: &[address], first: time, last: time, count: 1 });
         }
     })?;
-    let FoundFrames { sums, addresses, .. } = found;
-    Ok(Needed { modules: by_identity(&modules, addresses), ..sums })
+    let FoundFrames { sums, addresses, methods, .. } = found;
+    let methods = methods.map_or(Ok(Vec::new()), |methods| with_code(&source, &modules, methods))?;
+    Ok(Needed { modules: by_identity(&modules, addresses), methods, ..sums })
+}
+
+/// How many frames have an address of a body, by the number of its row.
+type InMethods = BTreeMap<u32, BTreeMap<i64, u64>>;
+
+/// The bodies, with where their code comes from.
+fn with_code(source: &Source<'_>, modules: &Modules, mut methods: InMethods) -> Result<Vec<NeededMethod>> {
+    let code = method_code(source, modules, |row| methods.contains_key(&row))?;
+    let needed = code
+        .into_iter()
+        .filter_map(|(row, (body, code))| Some(NeededMethod { body, code, addresses: methods.remove(&row)? }));
+    let mut needed: Vec<NeededMethod> = needed.collect();
+    needed.sort_by_key(|method| method.body);
+    Ok(needed)
 }
 
 /// The dataset that has the samples of the profiler.
@@ -135,13 +166,18 @@ struct FoundFrames<'a> {
     sums: Needed,
     /// How many have an address, by module.
     addresses: HashMap<u32, BTreeMap<u32, u64>>,
+    /// Those in methods, where they are asked for.
+    methods: Option<InMethods>,
 }
 
 impl FoundFrames<'_> {
     fn add(&mut self, stack: Stack<'_>) {
-        let FoundFrames { modules, sums, addresses } = self;
-        for frame in frames(modules, stack) {
+        let FoundFrames { modules, sums, addresses, methods } = self;
+        for AddressedFrame { looked_up, frame, .. } in addressed_frames(modules, stack) {
             add(&mut sums.frames, stack.count);
+            if let Some((methods, row)) = methods.as_mut().zip(frame.method) {
+                add(methods.entry(row).or_default().entry(looked_up).or_default(), stack.count);
+            }
             match frame.place {
                 Place::Module { module, offset } => {
                     add(&mut sums.in_modules, stack.count);

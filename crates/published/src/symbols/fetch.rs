@@ -1,25 +1,25 @@
-//! Asks symbol servers for the files of many modules at once.
+//! Asks symbol servers for many files at once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use ::symbols::{Module, SymbolPath};
+use ::symbols::SymbolPath;
 use base::error::Result;
 use base::progress::{Progress, stop_if_cancelled};
-use base::remote;
+use base::remote::{self, Stop};
 
 /// Requests that are under way at a time.
 const AT_A_TIME: usize = 16;
 
-/// Asks the servers of a path for what so many modules need, by number in this order; `module` says of which one anything is needed.
+/// Has so many files asked for of the servers of a path, by number in this order; `ask` does it, until it is to stop.
 ///
 /// # Errors
 /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop. What no server sends is no error.
 pub(super) fn fetch(
     path: &SymbolPath,
     count: usize,
-    module: impl Fn(usize) -> Option<Module> + Sync,
     progress: &dyn Progress,
+    ask: impl Fn(usize, &Stop) + Sync,
 ) -> Result<()> {
     if !path.asks_servers() {
         return Ok(());
@@ -35,7 +35,7 @@ pub(super) fn fetch(
                     if number >= count || progress.is_cancelled() {
                         break;
                     }
-                    module(number).iter().for_each(|module| path.fetch(module, &stop));
+                    ask(number, &stop);
                 }
             });
         }

@@ -1,15 +1,18 @@
 //! The rows of a trace's frames: what the view `frames` has of them.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
 
 use base::error::Result;
 use base::progress::{Progress, stop_if_cancelled};
 
+use super::line_table::{self, LinePlace, place};
 use super::rows::{FOUND, FunctionRow, ModuleSymbols, NOT_ASKED, id_of};
 use super::tables::Tables;
 use crate::frames::{
-    AddressedFrame, ModuleId, Modules, Place, Stack, Stacks, Unknown, addressed_frames, namespaces_and_names_of,
-    stacks_of,
+    AddressedFrame, MethodBody, ModuleId, Modules, Place, Stack, Stacks, Unknown, addressed_frames,
+    namespaces_and_names_of, stacks_of,
 };
 use crate::source::Source;
 
@@ -40,6 +43,10 @@ pub(super) struct TraceFrames {
     modules: Modules,
     /// Names of methods by the numbers of their rows; of one without any `None`.
     methods: HashMap<u32, Option<String>>,
+    /// Where their bodies are, of those that have lines.
+    bodies: HashMap<u32, MethodBody>,
+    /// Source lines of addresses in them.
+    lines: HashMap<LinePlace, (Arc<str>, i64)>,
     /// By the numbers of the modules that frames lie in.
     symbols: HashMap<u32, KnownModule>,
 }
@@ -75,7 +82,7 @@ impl TraceFrames {
     /// # Errors
     /// [`ErrorKind::Output`](base::error::ErrorKind::Output) when the trace or a table beside it cannot be read;
     /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
-    pub(super) fn read(source: &Source<'_>, tables: &Tables<'_>) -> Result<TraceFrames> {
+    pub(super) fn read(source: &Source<'_>, root: &Path, trace: &str) -> Result<TraceFrames> {
         let (stacks, modules) = (stacks_of(source)?, Modules::read(source)?);
         let (mut asked, mut used) = (HashSet::new(), HashSet::new());
         for stack in stacks.iter() {
@@ -95,8 +102,15 @@ impl TraceFrames {
             };
             methods.insert(number, text);
         })?;
-        let symbols = known(&modules, &used, tables)?;
-        Ok(TraceFrames { stacks, modules, methods, symbols })
+        let symbols = known(&modules, &used, &Tables::beside(root, source.progress()))?;
+        let mut lines = HashMap::new();
+        line_table::each(root, trace, source.progress(), |row| {
+            if let Some((place, (file, line))) = row.place.zip(row.line) {
+                lines.insert(place, (Arc::from(file), i64::from(line)));
+            }
+        })?;
+        let bodies = if lines.is_empty() { HashMap::new() } else { modules.bodies().collect() };
+        Ok(TraceFrames { stacks, modules, methods, bodies, lines, symbols })
     }
 
     /// Hands over the rows: by machine, process and stack, from the leaf on, and of one address the function inlined furthest first.
@@ -138,6 +152,8 @@ impl TraceFrames {
         let AddressedFrame { address, looked_up, frame } = found;
         let method = frame.method.and_then(|method| self.methods.get(&method)?.as_deref());
         let function = method.or(code.name.as_deref());
+        let body = frame.method.and_then(|method| self.bodies.get(&method));
+        let line = body.and_then(|body| self.lines.get(&place(*body, looked_up)));
         let (module, offset) = match frame.place {
             Place::Module { module, offset } => (Some(module), Some(offset)),
             _ => (None, None),
@@ -155,8 +171,8 @@ impl TraceFrames {
             module_offset: offset.map(|offset| offset.saturating_add(address.saturating_sub(looked_up))),
             function,
             kind: kind(found),
-            file: code.file.as_deref(),
-            line: code.line,
+            file: code.file.as_deref().or(line.map(|(file, _)| &**file)),
+            line: code.line.or(line.map(|(_, line)| *line)),
             is_first: false,
             unknown_because: if function.is_some() { None } else { Some(self.unknown_because(found, stack)) },
         }

@@ -13,8 +13,7 @@ use rayon::prelude::*;
 use schema::files::{SchemaContent, SchemaFile};
 use schema::symbol_file;
 
-use super::rows::{FOUND, ModuleSymbols};
-use super::search::note;
+use super::rows::{FOUND, ModuleSymbols, note};
 use super::wanted::{WantedModule, key_of};
 use crate::PublishedTrace;
 use crate::frames::ModuleId;

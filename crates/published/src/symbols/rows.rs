@@ -1,6 +1,6 @@
 //! Rows of the two tables.
 
-use ::symbols::PdbId;
+use ::symbols::{Found, PdbId};
 use base::guid::Guid;
 use conversion::read_columns;
 use serde::Serialize;
@@ -58,6 +58,16 @@ impl ModuleSymbols {
 pub fn id_of(row: &ModuleSymbols) -> Option<PdbId> {
     let guid: Guid = row.pdb_guid.as_deref()?.parse().ok()?;
     Some(PdbId { guid, age: u32::try_from(row.pdb_age?).ok()? })
+}
+
+/// Notes that there are no symbols, and why.
+pub(super) fn note<T>(row: &mut ModuleSymbols, found: &Found<T>) {
+    row.status = found.word().replace('_', " ");
+    if row.status == "no id" {
+        "no identity".clone_into(&mut row.status);
+    }
+    row.reason = found.detail().map(str::to_owned);
+    row.path = found.path().map(|path| path.display().to_string());
 }
 
 /// What a module is listed with whose symbols were found.

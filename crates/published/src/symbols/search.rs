@@ -6,30 +6,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ::symbols::{Found, Inlined, Module, Pdb, PdbId, Symbol, SymbolPath};
 use base::error::Result;
-use base::progress::{Progress, stop_if_cancelled};
+use base::progress::stop_if_cancelled;
 use conversion::convert::JobProgress;
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::fetch::fetch;
 use super::frame_table::{self, FrameTable};
-use super::rows::{FOUND, FunctionRow, ModuleSymbols, NOT_ASKED, id_of};
+use super::managed;
+use super::rows::{FOUND, FunctionRow, ModuleSymbols, NOT_ASKED, id_of, note};
 use super::tables::{Tables, root_of};
-use super::wanted::{Wanted, WantedModule};
+use super::trace_table::remove_of_gone;
+use super::wanted::{Asked, Wanted, WantedModule};
 use crate::PublishedTrace;
-
-/// What is asked for, and where.
-#[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
-    /// Where symbol files are.
-    pub path: &'a SymbolPath,
-    /// The least share of all frames with which a module is asked for.
-    pub min_share: f64,
-    /// Whether source files, lines and inlined functions are asked for.
-    pub with_lines: bool,
-    /// Whether the frames of each trace are written as a table.
-    pub with_frames: bool,
-}
+use crate::beside::OfTrace;
 
 /// A path as debuggers write it, for a run with so much memory and so many threads: half of the memory is for all symbol files that are
 /// open at once.
@@ -48,6 +38,9 @@ pub struct Resolved {
     pub frames: u64,
     /// Those in methods of .NET, outside of modules.
     pub in_methods: u64,
+    /// Where lines are asked for the assemblies that frames in methods lie in, those with most frames first: what became of the search
+    /// for the symbol files of their IL. `named` counts places with a line.
+    pub assemblies: Vec<ModuleSymbols>,
     /// Those in modules.
     pub in_modules: u64,
     /// Those of them that lie in a function with a name.
@@ -83,7 +76,7 @@ pub fn resolve(traces: Vec<PublishedTrace>, asked: &Asked<'_>, progress: &dyn Jo
 
 /// Writes the frames of traces beside them, one trace after another: the stacks of each are in memory.
 fn frame_tables(root: &Path, traces: &[PublishedTrace], progress: &dyn JobProgress) -> Result<Vec<FrameTable>> {
-    frame_table::remove_of_gone(root)?;
+    remove_of_gone(root, OfTrace::Frames)?;
     traces.iter().map(|trace| frame_table::write(trace, root, progress)).collect()
 }
 
@@ -91,17 +84,19 @@ fn resolve_beside(
     root: &Path,
     traces: &[PublishedTrace],
     asked: &Asked<'_>,
-    progress: &dyn Progress,
+    progress: &dyn JobProgress,
 ) -> Result<Resolved> {
-    let mut wanted = Wanted::of(traces, progress)?;
+    let mut wanted = Wanted::of(traces, asked.with_lines, progress)?;
     let tables = Tables::beside(root, progress);
     let earlier = tables.modules()?;
     let known: HashMap<&str, &ModuleSymbols> =
         earlier.iter().filter_map(|row| Some((row.symbol_key.as_deref()?, row))).collect();
     let search = Search { tables: &tables, known: &known, asked, frames: wanted.frames, files: Mutex::default() };
     let modules = wanted.hottest_first();
-    let to_fetch = |number: usize| modules.get(number).and_then(|module| search.to_fetch(module));
-    fetch(asked.path, modules.len(), to_fetch, progress)?;
+    fetch(asked.path, modules.len(), progress, |number, stop| {
+        let module = modules.get(number).and_then(|module| search.to_fetch(module));
+        module.iter().for_each(|module| asked.path.fetch(module, stop));
+    })?;
     let found = modules.par_iter().map(|module| {
         stop_if_cancelled(progress)?;
         search.module(module)
@@ -111,9 +106,11 @@ fn resolve_beside(
     let named = found.iter().fold(0, |sum: u64, (_, named)| sum.saturating_add(*named));
     let modules: Vec<_> = found.into_iter().map(|(row, _)| row).collect();
     tables.put_modules(&with_earlier(&modules, &earlier))?;
-    let Wanted { frames, in_methods, unknown, left_out, .. } = wanted;
-    let folder = root.to_owned();
-    Ok(Resolved { folder, modules, frames, in_methods, in_modules, named, unknown, left_out, ..Resolved::default() })
+    let Wanted { frames, in_methods, unknown, left_out, methods, .. } = wanted;
+    let assemblies =
+        if asked.with_lines { managed::lines(root, &methods, (asked, frames), progress)? } else { Vec::new() };
+    let sums = Resolved { frames, in_methods, in_modules, named, unknown, left_out, ..Resolved::default() };
+    Ok(Resolved { folder: root.to_owned(), modules, assemblies, ..sums })
 }
 
 /// The rows of this call, and behind them those of modules that only other traces have.
@@ -275,16 +272,6 @@ fn module_of(row: &ModuleSymbols) -> Module {
         size: row.image_size.and_then(|size| u32::try_from(size).ok()),
         pdb: id_of(row).map(|id| (row.name().to_owned(), id)),
     }
-}
-
-/// Notes that there are no symbols, and why.
-pub(super) fn note<T>(row: &mut ModuleSymbols, found: &Found<T>) {
-    row.status = found.word().replace('_', " ");
-    if row.status == "no id" {
-        "no identity".clone_into(&mut row.status);
-    }
-    row.reason = found.detail().map(str::to_owned);
-    row.path = found.path().map(|path| path.display().to_string());
 }
 
 /// Counts the addresses of a module that lie in a function with a name, and their frames.

@@ -135,7 +135,7 @@ impl<'a> Tables<'a> {
 }
 
 /// What helps where a table is damaged.
-fn damaged(error: Error) -> Error {
+pub(super) fn damaged(error: Error) -> Error {
     if error.kind() == ErrorKind::Output {
         error.with_hint("remove it, and run `etl2parquet symbols` again")
     } else {

@@ -2,12 +2,28 @@
 
 use std::collections::BTreeMap;
 
+use ::symbols::SymbolPath;
 use base::error::Result;
 use base::progress::Progress;
 
 use super::rows::ModuleSymbols;
+use super::trace_table::name_of;
 use crate::PublishedTrace;
-use crate::frames::{ModuleId, needed};
+use crate::beside::content;
+use crate::frames::{ModuleId, NeededMethod, needed};
+
+/// What is asked for, and where.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// Where symbol files are.
+    pub path: &'a SymbolPath,
+    /// The least share of all frames with which a module is asked for.
+    pub min_share: f64,
+    /// Whether source files, lines and inlined functions are asked for.
+    pub with_lines: bool,
+    /// Whether the frames of each trace are written as a table.
+    pub with_frames: bool,
+}
 
 /// What frames of some traces need.
 #[derive(Debug, Default)]
@@ -22,6 +38,16 @@ pub(super) struct Wanted {
     pub unknown: u64,
     /// Those that there was no room for.
     pub left_out: u64,
+    /// Where they are asked for the methods of each trace.
+    pub methods: Vec<TraceMethods>,
+}
+
+/// The methods that frames of a trace lie in.
+#[derive(Debug)]
+pub(super) struct TraceMethods {
+    pub trace: String,
+    pub content: String,
+    pub methods: Vec<NeededMethod>,
 }
 
 /// A module with the addresses that frames have in it.
@@ -34,18 +60,22 @@ pub(super) struct WantedModule {
 }
 
 impl Wanted {
-    /// Reads the stacks of the traces, one trace after another.
+    /// Reads the stacks of the traces, one trace after another; their methods only where these are asked for.
     ///
     /// # Errors
     /// Those of [`needed`].
-    pub(super) fn of(traces: &[PublishedTrace], progress: &dyn Progress) -> Result<Wanted> {
+    pub(super) fn of(traces: &[PublishedTrace], with_methods: bool, progress: &dyn Progress) -> Result<Wanted> {
         let mut wanted = Wanted::default();
         for trace in traces {
-            let needs = needed(trace, progress)?;
+            let needs = needed(trace, with_methods, progress)?;
             wanted.frames = wanted.frames.saturating_add(needs.frames);
             wanted.in_methods = wanted.in_methods.saturating_add(needs.in_methods);
             wanted.unknown = wanted.unknown.saturating_add(needs.unknown);
             wanted.left_out = wanted.left_out.saturating_add(needs.left_out);
+            if with_methods {
+                let (trace, content) = (name_of(trace), content(&trace.record()?));
+                wanted.methods.push(TraceMethods { trace, content, methods: needs.methods });
+            }
             for needs in needs.modules {
                 let frames = needs.frames();
                 let known = wanted.modules.entry(key_of(&needs.module)).or_default();

@@ -1,4 +1,4 @@
-//! The tables of frames beside traces: of traces that are there as they are, with the bytes that were written.
+//! The tables that lie beside traces, of each one: of traces that are there as they are, with the bytes that were written.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -11,10 +11,10 @@ use columnar::output::{Store, store_at};
 
 use super::files::hash;
 use super::finding::{Finding, FindingKind};
-use crate::beside::{DATA_BYTES, DATA_SHA256, FOLDER, OF_CONTENT, content, frame_names, frames_of, is_gone};
+use crate::beside::{DATA_BYTES, DATA_SHA256, FOLDER, OF_CONTENT, OfTrace, content, is_gone};
 use crate::{Footer, PublishedTrace};
 
-/// Finds what is wrong with tables of frames, of the folders that hold some traces.
+/// Finds what is wrong with tables of single traces, of the folders that hold some traces.
 ///
 /// # Errors
 /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted) when the caller asked to stop.
@@ -36,13 +36,16 @@ pub(super) fn check<'t>(
     let mut findings = Vec::new();
     for (folder, records) in folders {
         let root = store_at(&folder);
-        for name in frame_names(&*root.below(FOLDER)) {
+        let symbols = root.below(FOLDER);
+        let tables =
+            OfTrace::ALL.into_iter().flat_map(|of| of.names(&*symbols).into_iter().map(move |name| (of, name)));
+        for (of, name) in tables {
             stop_if_cancelled(progress)?;
-            let path = format!("{FOLDER}/{}", frames_of(&name));
+            let path = format!("{FOLDER}/{}", of.path(&name));
             let label = root.location(&path).display().to_string().replace('\\', "/");
             let found = match records.get(&name) {
-                Some(record) => of_trace(&*root, &path, record, quick, progress)?,
-                None => of_no_trace(&*root, &name),
+                Some(record) => of_trace((of, &*root, &path), record, quick, progress)?,
+                None => of_no_trace(of, &*root, &name),
             };
             findings.extend(found.map(|(kind, reason)| Finding::new(kind, label, reason)));
         }
@@ -50,10 +53,9 @@ pub(super) fn check<'t>(
     Ok(findings)
 }
 
-/// What is wrong with the frames of a trace.
+/// What is wrong with a table of a trace.
 fn of_trace(
-    root: &dyn Store,
-    path: &str,
+    (of, root, path): (OfTrace, &dyn Store, &str),
     record: &CommitRecord,
     quick: bool,
     progress: &dyn Progress,
@@ -67,8 +69,7 @@ fn of_trace(
         Err(error) => return Ok(Some((FindingKind::Footer, error.to_string()))),
     };
     if footer.value(OF_CONTENT) != Some(&content(record)) {
-        let reason = "the frames are of other files of this trace; run `etl2parquet symbols --frames` again";
-        return Ok(Some((FindingKind::Frames, reason.to_owned())));
+        return Ok(Some((FindingKind::Frames, reason(of, "other files of this trace"))));
     }
     if quick {
         return Ok(None);
@@ -85,7 +86,10 @@ fn of_trace(
 }
 
 /// A trace that is there and is not verified has no finding.
-fn of_no_trace(root: &dyn Store, name: &str) -> Option<(FindingKind, String)> {
-    let reason = || "the frames are of a trace that is not there; run `etl2parquet symbols --frames` again";
-    is_gone(root, name).then(|| (FindingKind::Extra, reason().to_owned()))
+fn of_no_trace(of: OfTrace, root: &dyn Store, name: &str) -> Option<(FindingKind, String)> {
+    is_gone(root, name).then(|| (FindingKind::Extra, reason(of, "a trace that is not there")))
+}
+
+fn reason(of: OfTrace, what: &str) -> String {
+    format!("the {} are of {what}; run `etl2parquet symbols {}` again", of.rows(), of.option())
 }

@@ -55,11 +55,14 @@ WITH stacks AS {{inline}}(
          -- Addresses of a 32-bit kernel have no sign; its modules say whose they are.
          CASE WHEN p.address < 0 OR (p.image IS NOT NULL AND p.image_process = 0) THEN 'kernel' WHEN NOT p.changes AND p.method IS NOT NULL THEN 'managed'
               WHEN p.image IS NULL AND p.address BETWEEN 2147483648 AND 4294967295 THEN NULL ELSE 'user' END AS kind,
-         COALESCE(y.inline_depth, 0) AS inline_depth, y.name AS symbol, y.file, y.line
+         COALESCE(y.inline_depth, 0) AS inline_depth, y.name AS symbol, COALESCE(y.file, l.file) AS file, COALESCE(y.line, l.line) AS line
   FROM placed p
   LEFT JOIN symbol_modules m ON p.image IS NOT NULL AND m.symbol_key = p.symbol_key
   LEFT JOIN symbol_functions y
     ON y.pdb_guid = m.pdb_guid AND y.pdb_age = m.pdb_age AND y.rva = p.spot - (-1 - p.image.highest) AND (p.changes OR p.method IS NULL)
+  LEFT JOIN method_lines l
+    ON l.trace = p.trace AND l.machine = p.machine AND l.process_id = p.process_id AND l.base = -1 - p.method.highest
+   AND l.from_ns = -1 - p.method.newest AND l.address = p.spot AND NOT p.changes
 )
 SELECT trace, process_id, stack_id,
        ROW_NUMBER() OVER (PARTITION BY trace, machine, process_id, stack_id ORDER BY depth, inline_depth DESC) - 1 AS frame,
