@@ -22,6 +22,7 @@ use columnar::output::clean::{Cleaned, clean};
 use columnar::output::remote_store::RemoteStore;
 use conversion::convert::InputFile;
 use conversion::job::steps::{self, CommitOutcome, PlanOutcome, StepOptions};
+use etl::input::RemoteSpace;
 use etl2parquet::{ConvertOptions, ErrorKind, IfExists, Outcome, Recording, Result, convert};
 use published::verify::verify;
 use sha2::{Digest, Sha256};
@@ -43,14 +44,21 @@ fn store() -> (Arc<MemoryObjects>, MutexGuard<'static, ()>) {
     (objects, turn)
 }
 
+fn sale(number: i64) -> Vec<u8> {
+    let metadata = schema("Sale").field(field("Amount", ty::UINT32));
+    let amount = payload().u32(u32::try_from(number).unwrap());
+    event64(SHOP, 0, 0, T0 + 1 + number).tracelogging(traits("Shop"), metadata).payload(amount).on_disk()
+}
+
 /// A trace of so many sales.
 fn recording(sales: i64) -> Vec<u8> {
-    let sale = |number: i64| {
-        let metadata = schema("Sale").field(field("Amount", ty::UINT32));
-        let amount = payload().u32(u32::try_from(number).unwrap());
-        event64(SHOP, 0, 0, T0 + 1 + number).tracelogging(traits("Shop"), metadata).payload(amount).on_disk()
-    };
     trace(header().buffer_size(0x10000)).buffer(buffer(0x10000).events((0..sales).map(sale))).to_bytes()
+}
+
+/// A trace of so many sales, each in a buffer of a MiB.
+fn large_recording(sales: i64) -> Vec<u8> {
+    let buffers = (0..sales).map(|number| buffer(1 << 20).events([sale(number)]));
+    buffers.fold(trace(header().buffer_size(1 << 20)), |trace, buffer| trace.buffer(buffer)).to_bytes()
 }
 
 fn from_store() -> Recording {
@@ -128,6 +136,32 @@ fn a_store_gets_the_files_that_a_folder_gets() {
     let (data, ..) = manifest(&objects).unwrap();
     objects.set(&format!("{OUT}/trace=t/{data}/sidecar/clock.parquet"), b"PAR1");
     assert!(!verify(&traces, false, &NoProgress).unwrap().findings.is_empty());
+}
+
+#[test]
+fn a_trace_that_the_spool_holds_packed_alone_comes_once() {
+    let (objects, _turn) = store();
+    let folder = tempfile::tempdir().unwrap();
+    let content = large_recording(60);
+    objects.set(INPUT, &content);
+    let read = |most| {
+        let mut options = options(OUT, folder.path());
+        options.open.remote = Arc::new(RemoteSpace::new(24 << 20));
+        options.open.max_spool = Some(most);
+        objects.clear(OUT);
+        let before = Requests::so_far();
+        let outcome = convert(&from_store(), &options, &NoProgress).unwrap();
+        assert!(matches!(outcome, Outcome::Published(report) if report.events.written == 61));
+        Requests::so_far().since(before)
+    };
+    let size = content.len() as u64;
+    let packed = read(4 << 20);
+    let expected = published_files(&objects);
+    assert_eq!((packed.bytes_read, packed.bytes_read_again), (size, 0));
+    let without = read(0);
+    assert_eq!(without.bytes_read, size + without.bytes_read_again);
+    assert!(without.bytes_read_again >= size, "with neither room nor a spool it comes with each pass");
+    assert_eq!(published_files(&objects), expected);
 }
 
 #[test]

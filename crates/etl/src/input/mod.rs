@@ -10,6 +10,7 @@ pub mod memory;
 pub mod opener;
 pub mod regular;
 mod remote;
+mod remote_packed;
 mod remote_space;
 pub mod shared;
 pub mod unopened;

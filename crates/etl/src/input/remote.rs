@@ -1,6 +1,5 @@
 //! An input that lies in a store reached over a network, read once: what has come is kept.
 
-use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -14,6 +13,7 @@ use base::remote::{self, ObjectFacts, Objects, Requests, Stop};
 use super::access::{Identity, Input, Since, changed};
 use super::address::Address;
 use super::local;
+use super::remote_packed::PackedBlocks;
 use super::remote_space::{BLOCK, Kept, RemoteSpace, Room};
 
 /// Requests that are under way side by side, for who reads one block after another.
@@ -31,6 +31,8 @@ pub(super) struct RemoteInput {
     client: Arc<dyn Objects>,
     since: Since,
     room: Arc<Room>,
+    /// Blocks that may go from memory and need not come again.
+    packed: Option<PackedBlocks>,
     blocks: Mutex<Blocks>,
     has_come: Condvar,
 }
@@ -57,7 +59,7 @@ enum BlockState {
 
 impl RemoteInput {
     /// Opens an object, or hands out the one that is open; what comes of it is kept in `space`, or in a file without a name in
-    /// `folder`, of at most `most` bytes.
+    /// `folder`, of at most `most` bytes, packed where it would have more.
     ///
     /// # Errors
     /// Of the kind `Input` when it cannot be had, or is empty; `Usage` when the address is none that is read.
@@ -93,10 +95,11 @@ impl RemoteInput {
             return Ok(open);
         }
         let count = usize::try_from(size.div_ceil(BLOCK)).map_err(|_| too_large(address))?;
-        let blocks = Blocks { states: vec![BlockState::Unknown; count], kept: space.keep(size, folder, most) };
+        let (kept, packed) = space.keep(size, folder, most);
+        let blocks = Blocks { states: vec![BlockState::Unknown; count], kept };
         let (blocks, has_come) = (Mutex::new(blocks), Condvar::new());
         let room = Arc::clone(space.room());
-        let input = RemoteInput { identity, facts, url, client, since, room, blocks, has_come };
+        let input = RemoteInput { identity, facts, url, client, since, room, packed, blocks, has_come };
         let input: Arc<dyn Input> = Arc::new(input);
         space.remember(&input);
         Ok(input)
@@ -132,16 +135,22 @@ impl RemoteInput {
                     blocks = self.has_come.wait_timeout(blocks, LOOK).unwrap_or_else(PoisonError::into_inner).0;
                 }
                 Some(BlockState::Unknown | BlockState::Gone) => {
-                    let wanted = blocks.claim(block);
+                    let wanted = blocks.claim(block, self.packed.as_ref());
                     drop(blocks);
-                    blocks = self.fetch(&wanted)?;
+                    blocks = self.bring(&wanted)?;
                 }
             }
         }
     }
 
-    fn copy_kept(&self, blocks: MutexGuard<'_, Blocks>, block: usize, within: u64, target: &mut [u8]) -> Result<()> {
-        match &blocks.kept {
+    fn copy_kept(
+        &self,
+        mut blocks: MutexGuard<'_, Blocks>,
+        block: usize,
+        within: u64,
+        target: &mut [u8],
+    ) -> Result<()> {
+        match &mut blocks.kept {
             Kept::Memory(memory) => memory.copy(block, within, target),
             Kept::File(file) => {
                 let file = Arc::clone(file);
@@ -153,16 +162,12 @@ impl RemoteInput {
         }
     }
 
-    /// Asks for blocks, and keeps them. Whatever happens nobody waits for them any more.
-    fn fetch(&self, wanted: &[(usize, BlockState)]) -> Result<MutexGuard<'_, Blocks>> {
-        let ranges: Vec<Range<u64>> = wanted.iter().map(|(block, _)| self.range(*block)).collect();
-        let read = self.client.read(&self.url, &ranges, &self.facts, &self.room.stop());
-        let read = read.map_err(|cause| self.failed(cause, ranges[0].start)).and_then(|read| self.whole(&ranges, read));
+    /// Brings blocks, and keeps them. Whatever happens nobody waits for them any more.
+    fn bring(&self, wanted: &[(usize, BlockState)]) -> Result<MutexGuard<'_, Blocks>> {
+        let brought = self.unpack(wanted).unwrap_or_else(|| self.fetch(wanted));
         let mut blocks = self.blocks();
-        let kept = read.and_then(|read| {
-            let again: u64 = of_second_time(wanted, &ranges);
-            Requests { bytes_read_again: again, ..Requests::default() }.count();
-            wanted.iter().zip(read).try_for_each(|((block, _), bytes)| self.keep(&mut blocks, *block, bytes))
+        let kept = brought.and_then(|brought| {
+            wanted.iter().zip(brought).try_for_each(|((block, _), bytes)| self.keep(&mut blocks, *block, bytes))
         });
         for &(block, before) in wanted {
             if blocks.states[block] == BlockState::Coming {
@@ -171,6 +176,29 @@ impl RemoteInput {
         }
         self.has_come.notify_all();
         kept.map(|()| blocks)
+    }
+
+    /// The block that is wanted, where it is kept packed: such a one is claimed alone.
+    fn unpack(&self, wanted: &[(usize, BlockState)]) -> Option<Result<Vec<Vec<u8>>>> {
+        let [(block, _)] = wanted else { return None };
+        let Range { start, end } = self.range(*block);
+        let read = self.packed.as_ref()?.read(*block, usize::try_from(end - start).ok()?)?;
+        Some(read.map(|bytes| vec![bytes]).map_err(|cause| spool_error(self.path(), cause)))
+    }
+
+    /// Asks for blocks, and keeps them packed, where they are to be.
+    fn fetch(&self, wanted: &[(usize, BlockState)]) -> Result<Vec<Vec<u8>>> {
+        let ranges: Vec<Range<u64>> = wanted.iter().map(|(block, _)| self.range(*block)).collect();
+        let read = self.client.read(&self.url, &ranges, &self.facts, &self.room.stop());
+        let read = read.map_err(|cause| self.failed(cause, ranges[0].start))?;
+        let read = self.whole(&ranges, read)?;
+        let again: u64 = of_second_time(wanted, &ranges);
+        Requests { bytes_read_again: again, ..Requests::default() }.count();
+        if let Some(packed) = &self.packed {
+            let kept = wanted.iter().zip(&read).try_for_each(|((block, _), bytes)| packed.keep(*block, bytes));
+            kept.map_err(|cause| spool_error(self.path(), cause))?;
+        }
+        Ok(read)
     }
 
     /// What came, where it is what was asked for.
@@ -194,7 +222,8 @@ impl RemoteInput {
             }
             Kept::File(file) => {
                 let file = Arc::clone(file);
-                write_all_at(&file, &bytes, block as u64 * BLOCK).map_err(|cause| spool_error(self.path(), cause))?;
+                local::write_all_at(&file, &bytes, block as u64 * BLOCK)
+                    .map_err(|cause| spool_error(self.path(), cause))?;
             }
         }
         blocks.states[block] = BlockState::There;
@@ -210,13 +239,18 @@ impl RemoteInput {
 }
 
 impl Blocks {
-    /// Takes it upon the caller to fetch a block, and those behind it where it goes on from one that is there.
-    fn claim(&mut self, block: usize) -> Vec<(usize, BlockState)> {
+    /// Takes it upon the caller to bring a block; where it is not kept packed, those behind it, too, that are not, where it goes on
+    /// from one that was there.
+    fn claim(&mut self, block: usize, packed: Option<&PackedBlocks>) -> Vec<(usize, BlockState)> {
+        let is_packed = |block| packed.is_some_and(|packed| packed.has(block));
         let is_had = |state: &&BlockState| !matches!(state, BlockState::Unknown);
         let before = self.states[..block].iter().rev().take(AHEAD - 1).take_while(is_had).count();
-        let most = (before + 1).min(self.kept.most_at_a_time());
+        let most = if is_packed(block) { 1 } else { (before + 1).min(self.kept.most_at_a_time()) };
         let wanted = self.states.iter().copied().enumerate().skip(block).take(most);
-        let wanted = wanted.take_while(|(_, state)| matches!(state, BlockState::Unknown | BlockState::Gone));
+        let wanted = wanted.take_while(|&(number, state)| match state {
+            BlockState::Unknown | BlockState::Gone => number == block || !is_packed(number),
+            BlockState::Coming | BlockState::There => false,
+        });
         let wanted: Vec<(usize, BlockState)> = wanted.collect();
         wanted.iter().for_each(|&(block, _)| self.states[block] = BlockState::Coming);
         wanted
@@ -257,20 +291,6 @@ impl Input for RemoteInput {
 fn of_second_time(wanted: &[(usize, BlockState)], ranges: &[Range<u64>]) -> u64 {
     let again = wanted.iter().zip(ranges).filter(|((_, before), _)| *before == BlockState::Gone);
     again.map(|(_, range)| range.end - range.start).sum()
-}
-
-#[cfg(unix)]
-fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
-}
-
-#[cfg(windows)]
-fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let written = std::os::windows::fs::FileExt::seek_write(file, bytes, offset)?;
-        (bytes, offset) = (&bytes[written..], offset + written as u64);
-    }
-    Ok(())
 }
 
 fn interrupted() -> Error {
@@ -333,7 +353,11 @@ mod tests {
     impl Lab {
         /// An object and the memory for it, in half blocks.
         fn new(halves: u64, memory: u64) -> Lab {
-            let (objects, content) = (Arc::new(MemoryObjects::default()), content(halves));
+            Lab::of(content(halves), memory)
+        }
+
+        fn of(content: Vec<u8>, memory: u64) -> Lab {
+            let objects = Arc::new(MemoryObjects::default());
             objects.set(URL, &content);
             let space = Arc::new(RemoteSpace::new(memory * BLOCK / 2));
             Lab { objects, space, folder: tempfile::tempdir().unwrap(), content }
@@ -386,6 +410,49 @@ mod tests {
         let small = Lab { content: lab.content[..3 << 23].to_vec(), ..lab };
         let input = small.open(0).unwrap();
         assert_eq!((small.read(&*input), small.read(&*input)), ((3, 3), (0, 0)));
+    }
+
+    /// Nine blocks: the last half of each is packed to nearly nothing.
+    fn halves_of_zeros() -> Vec<u8> {
+        let mut content = content(18);
+        content.chunks_mut(1 << 22).skip(1).step_by(2).for_each(|half| half.fill(0));
+        content
+    }
+
+    #[test]
+    fn blocks_that_are_kept_packed_come_once() {
+        // Half of it, and what packed zeros and nine heads of frames take.
+        let lab = Lab::of(halves_of_zeros(), 4);
+        let input = lab.open((9 * BLOCK / 2) + (64 << 10)).unwrap();
+        let before = Requests::so_far();
+        assert_eq!(lab.read(&*input), (9, 9));
+        assert_eq!(lab.read(&*input), (0, 0), "all of it is there");
+        assert_eq!(Requests::so_far().since(before).bytes_read_again, 0);
+        assert_eq!(lab.read(&*lab.open(u64::MAX).unwrap()), (0, 0), "the one that is open is handed out");
+    }
+
+    #[test]
+    fn packed_blocks_that_find_no_room_come_again() {
+        // Four of nine, packed, fit in; of blocks that do not get shorter two.
+        for (content, packed) in [(halves_of_zeros(), 4), (content(18), 2)] {
+            let lab = Lab::of(content, 4);
+            let input = lab.open(5 * BLOCK / 2).unwrap();
+            assert_eq!(lab.read(&*input), (9, 9));
+            assert_eq!(lab.read(&*input), (9 - packed, 9 - packed));
+            assert_eq!(lab.read(&*input), (9 - packed, 9 - packed));
+        }
+    }
+
+    #[test]
+    fn threads_that_read_packed_blocks_wait_for_each_other() {
+        let lab = Lab::of(halves_of_zeros(), 4);
+        let input = lab.open(5 * BLOCK).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| lab.read(&*input));
+            }
+        });
+        assert_eq!(lab.objects.counts().1, 9 * BLOCK, "no block came twice");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use base::remote::Stop;
 
 use super::access::{Identity, Input};
 use super::address::Address;
+use super::remote_packed::PackedBlocks;
 
 /// Bytes that are asked for at a time: 128 requests for a GiB.
 pub(super) const BLOCK: u64 = 8 << 20;
@@ -39,7 +40,7 @@ const RECENT: usize = 16;
 /// Blocks of one input.
 #[derive(Debug)]
 pub(super) enum Kept {
-    /// In memory; of a large input those that came last.
+    /// In memory; of a large input those that were read last.
     Memory(KeptInMemory),
     /// In a file without a name, each at its own place.
     File(Arc<File>),
@@ -48,15 +49,28 @@ pub(super) enum Kept {
 /// Blocks in memory.
 #[derive(Debug)]
 pub(super) struct KeptInMemory {
-    blocks: VecDeque<(usize, Vec<u8>)>,
+    blocks: Vec<BlockInMemory>,
     most: usize,
+    /// Copies until now.
+    copies: u64,
     /// Bytes that were taken, and whom they are given back to.
     taken: u64,
     room: Arc<Room>,
 }
 
+#[derive(Debug)]
+struct BlockInMemory {
+    number: usize,
+    bytes: Vec<u8>,
+    /// The copy of it that was the last one, or its coming, as the number of copies before.
+    used: u64,
+}
+
 /// Blocks that one input may have in memory in any case: one that is read, and one that comes.
 const LEAST: usize = 2;
+
+/// Blocks that one input has in memory at most that are kept packed, too: some for each of many threads.
+const MOST_UNPACKED: u64 = 64;
 
 impl Default for RemoteSpace {
     /// For who reads a trace or two.
@@ -103,23 +117,33 @@ impl RemoteSpace {
         &self.room
     }
 
-    /// Room for an input: in memory where all of it finds room there; else in a file in `folder`, unless it would have more than `most`
-    /// bytes or none can be made; else for what came last of it.
-    pub(super) fn keep(&self, size: u64, folder: &Path, most: u64) -> Kept {
+    /// Room for an input: in memory where all of it finds room there; else in a file in `folder`, of at most `most` bytes: as it is, or
+    /// packed, beside what was read last of it; for that alone where no file can be made.
+    pub(super) fn keep(&self, size: u64, folder: &Path, most: u64) -> (Kept, Option<PackedBlocks>) {
         if let Some(taken) = self.take_or_free(size) {
-            return self.in_memory(size.div_ceil(BLOCK), taken);
+            return (self.in_memory(size.div_ceil(BLOCK), taken), None);
         }
-        let file = if size <= most { tempfile::tempfile_in(folder).ok() } else { None };
-        if let Some(file) = file {
-            return Kept::File(Arc::new(file));
+        let file = if most > 0 { tempfile::tempfile_in(folder).ok() } else { None };
+        let Some(file) = file else { return (self.last_in_memory(u64::MAX), None) };
+        if size <= most {
+            return (Kept::File(Arc::new(file)), None);
         }
-        let taken = self.room.left.swap(0, Ordering::Relaxed);
+        let count = usize::try_from(size.div_ceil(BLOCK)).unwrap_or(usize::MAX);
+        (self.last_in_memory(MOST_UNPACKED), Some(PackedBlocks::new(file, count, most)))
+    }
+
+    /// Room for what was read last of an input, `most` blocks if so many are left.
+    fn last_in_memory(&self, most: u64) -> Kept {
+        let most = most.saturating_mul(BLOCK);
+        let taken =
+            self.room.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left - left.min(most)));
+        let taken = taken.map_or(0, |left| left.min(most));
         self.in_memory(taken / BLOCK, taken)
     }
 
     fn in_memory(&self, blocks: u64, taken: u64) -> Kept {
         let most = usize::try_from(blocks).unwrap_or(usize::MAX).max(LEAST);
-        Kept::Memory(KeptInMemory { blocks: VecDeque::new(), most, taken, room: Arc::clone(&self.room) })
+        Kept::Memory(KeptInMemory { blocks: Vec::new(), most, copies: 0, taken, room: Arc::clone(&self.room) })
     }
 
     /// Takes room; those that nobody reads any more give theirs back for it.
@@ -161,10 +185,14 @@ impl Kept {
 
 impl KeptInMemory {
     /// Copies what lies at a place of a block that is there.
-    pub(super) fn copy(&self, block: usize, within: u64, target: &mut [u8]) -> Result<()> {
-        let found = self.blocks.iter().find(|(number, _)| *number == block);
+    pub(super) fn copy(&mut self, block: usize, within: u64, target: &mut [u8]) -> Result<()> {
+        self.copies += 1;
+        let found = self.blocks.iter_mut().find(|kept| kept.number == block);
         let start = usize::try_from(within).unwrap_or(usize::MAX);
-        let bytes = found.and_then(|(_, bytes)| bytes.get(start..)?.get(..target.len()));
+        let bytes = found.and_then(|kept| {
+            kept.used = self.copies;
+            kept.bytes.get(start..)?.get(..target.len())
+        });
         let bytes = bytes.ok_or_else(|| {
             Error::bug("expected a block that has come, found none").caused_by(io::Error::from(io::ErrorKind::NotFound))
         })?;
@@ -172,11 +200,15 @@ impl KeptInMemory {
         Ok(())
     }
 
-    /// Keeps a block; returns the one that has to go for it.
-    pub(super) fn keep(&mut self, block: usize, bytes: Vec<u8>) -> Option<usize> {
-        let gone = if self.blocks.len() >= self.most { self.blocks.pop_front() } else { None };
-        self.blocks.push_back((block, bytes));
-        gone.map(|(block, _)| block)
+    /// Keeps a block; returns the one that has to go for it, since nobody has read it for longest.
+    pub(super) fn keep(&mut self, number: usize, bytes: Vec<u8>) -> Option<usize> {
+        let new = BlockInMemory { number, bytes, used: self.copies };
+        if self.blocks.len() < self.most {
+            self.blocks.push(new);
+            return None;
+        }
+        let oldest = self.blocks.iter_mut().min_by_key(|kept| kept.used)?;
+        Some(std::mem::replace(oldest, new).number)
     }
 }
 
@@ -188,5 +220,37 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Drop for KeptInMemory {
     fn drop(&mut self) {
         self.room.left.fetch_add(self.taken, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_block_that_is_read_stays() {
+        let Kept::Memory(mut kept) = RemoteSpace::new(0).last_in_memory(MOST_UNPACKED) else {
+            panic!("expected room in memory")
+        };
+        let mut byte = [0];
+        assert_eq!([kept.keep(7, vec![7]), kept.keep(8, vec![8])], [None, None], "two find room in any case");
+        kept.copy(8, 0, &mut byte).unwrap();
+        kept.copy(7, 0, &mut byte).unwrap();
+        assert_eq!(kept.keep(9, vec![9]), Some(8));
+        kept.copy(7, 0, &mut byte).unwrap();
+        assert_eq!(kept.keep(8, vec![8]), Some(9), "nobody has read it");
+        assert!(kept.copy(9, 0, &mut byte).is_err() && kept.copy(7, 1, &mut byte).is_err());
+    }
+
+    #[test]
+    fn an_input_that_is_kept_packed_leaves_memory_to_others() {
+        let space = RemoteSpace::new(100 * BLOCK);
+        let folder = std::env::temp_dir();
+        let (kept, packed) = space.keep(200 * BLOCK, &folder, BLOCK);
+        assert!(matches!(&kept, Kept::Memory(memory) if memory.most == 64) && packed.is_some());
+        let (others, packed) = space.keep(200 * BLOCK, &folder, 0);
+        assert!(matches!(&others, Kept::Memory(memory) if memory.most == 36) && packed.is_none());
+        drop((kept, others));
+        assert_eq!(space.room.left.load(Ordering::Relaxed), 100 * BLOCK);
     }
 }
