@@ -16,7 +16,7 @@ use super::local;
 use super::remote_packed::PackedBlocks;
 use super::remote_space::{BLOCK, Kept, RemoteSpace, Room};
 
-/// Requests that are under way side by side, for who reads one block after another.
+/// Blocks that are on their way side by side, unless more threads than that wait for one each.
 const AHEAD: usize = 8;
 
 /// How often whoever waits for a block of another thread looks whether to stop.
@@ -41,6 +41,8 @@ pub(super) struct RemoteInput {
 #[derive(Debug)]
 struct Blocks {
     states: Vec<BlockState>,
+    /// Those that some thread waits for.
+    coming: usize,
     kept: Kept,
 }
 
@@ -96,7 +98,7 @@ impl RemoteInput {
         }
         let count = usize::try_from(size.div_ceil(BLOCK)).map_err(|_| too_large(address))?;
         let (kept, packed) = space.keep(size, folder, most);
-        let blocks = Blocks { states: vec![BlockState::Unknown; count], kept };
+        let blocks = Blocks { states: vec![BlockState::Unknown; count], coming: 0, kept };
         let (blocks, has_come) = (Mutex::new(blocks), Condvar::new());
         let room = Arc::clone(space.room());
         let input = RemoteInput { identity, facts, url, client, since, room, packed, blocks, has_come };
@@ -166,6 +168,7 @@ impl RemoteInput {
     fn bring(&self, wanted: &[(usize, BlockState)]) -> Result<MutexGuard<'_, Blocks>> {
         let brought = self.unpack(wanted).unwrap_or_else(|| self.fetch(wanted));
         let mut blocks = self.blocks();
+        blocks.coming = blocks.coming.saturating_sub(wanted.len());
         let kept = brought.and_then(|brought| {
             wanted.iter().zip(brought).try_for_each(|((block, _), bytes)| self.keep(&mut blocks, *block, bytes))
         });
@@ -215,11 +218,7 @@ impl RemoteInput {
 
     fn keep(&self, blocks: &mut Blocks, block: usize, bytes: Vec<u8>) -> Result<()> {
         match &mut blocks.kept {
-            Kept::Memory(memory) => {
-                if let Some(gone) = memory.keep(block, bytes) {
-                    blocks.states[gone] = BlockState::Gone;
-                }
-            }
+            Kept::Memory(memory) => memory.keep(block, bytes),
             Kept::File(file) => {
                 let file = Arc::clone(file);
                 local::write_all_at(&file, &bytes, block as u64 * BLOCK)
@@ -245,7 +244,8 @@ impl Blocks {
         let is_packed = |block| packed.is_some_and(|packed| packed.has(block));
         let is_had = |state: &&BlockState| !matches!(state, BlockState::Unknown);
         let before = self.states[..block].iter().rev().take(AHEAD - 1).take_while(is_had).count();
-        let most = if is_packed(block) { 1 } else { (before + 1).min(self.kept.most_at_a_time()) };
+        let most = (before + 1).min(self.kept.most_at_a_time()).min(AHEAD.saturating_sub(self.coming));
+        let most = if is_packed(block) { 1 } else { most.max(1) };
         let wanted = self.states.iter().copied().enumerate().skip(block).take(most);
         let wanted = wanted.take_while(|&(number, state)| match state {
             BlockState::Unknown | BlockState::Gone => number == block || !is_packed(number),
@@ -253,6 +253,9 @@ impl Blocks {
         });
         let wanted: Vec<(usize, BlockState)> = wanted.collect();
         wanted.iter().for_each(|&(block, _)| self.states[block] = BlockState::Coming);
+        self.coming += wanted.len();
+        let gone = self.kept.make_room(self.coming);
+        gone.into_iter().for_each(|block| self.states[block] = BlockState::Gone);
         wanted
     }
 }

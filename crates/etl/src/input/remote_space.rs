@@ -181,6 +181,14 @@ impl Kept {
             Kept::File(_) => usize::MAX,
         }
     }
+
+    /// Makes room for blocks that come; returns those that have to go for them.
+    pub(super) fn make_room(&mut self, coming: usize) -> Vec<usize> {
+        match self {
+            Kept::Memory(memory) => memory.make_room(coming),
+            Kept::File(_) => Vec::new(),
+        }
+    }
 }
 
 impl KeptInMemory {
@@ -200,15 +208,18 @@ impl KeptInMemory {
         Ok(())
     }
 
-    /// Keeps a block; returns the one that has to go for it, since nobody has read it for longest.
-    pub(super) fn keep(&mut self, number: usize, bytes: Vec<u8>) -> Option<usize> {
-        let new = BlockInMemory { number, bytes, used: self.copies };
-        if self.blocks.len() < self.most {
-            self.blocks.push(new);
-            return None;
+    /// Those that nobody has read for longest go, until there is room for so many.
+    fn make_room(&mut self, coming: usize) -> Vec<usize> {
+        let excess = self.blocks.len().saturating_add(coming).saturating_sub(self.most).min(self.blocks.len());
+        if excess > 0 {
+            self.blocks.sort_by_key(|kept| kept.used);
         }
-        let oldest = self.blocks.iter_mut().min_by_key(|kept| kept.used)?;
-        Some(std::mem::replace(oldest, new).number)
+        self.blocks.drain(..excess).map(|kept| kept.number).collect()
+    }
+
+    /// Keeps a block that has come.
+    pub(super) fn keep(&mut self, number: usize, bytes: Vec<u8>) {
+        self.blocks.push(BlockInMemory { number, bytes, used: self.copies });
     }
 }
 
@@ -233,13 +244,16 @@ mod tests {
             panic!("expected room in memory")
         };
         let mut byte = [0];
-        assert_eq!([kept.keep(7, vec![7]), kept.keep(8, vec![8])], [None, None], "two find room in any case");
+        assert!(kept.make_room(2).is_empty(), "two find room in any case");
+        [7, 8].into_iter().for_each(|number| kept.keep(number.into(), vec![number]));
         kept.copy(8, 0, &mut byte).unwrap();
         kept.copy(7, 0, &mut byte).unwrap();
-        assert_eq!(kept.keep(9, vec![9]), Some(8));
+        assert_eq!(kept.make_room(1), [8]);
+        kept.keep(9, vec![9]);
         kept.copy(7, 0, &mut byte).unwrap();
-        assert_eq!(kept.keep(8, vec![8]), Some(9), "nobody has read it");
+        assert_eq!(kept.make_room(1), [9], "nobody has read it");
         assert!(kept.copy(9, 0, &mut byte).is_err() && kept.copy(7, 1, &mut byte).is_err());
+        assert_eq!(kept.make_room(3), [7], "what comes for many threads takes more");
     }
 
     #[test]
