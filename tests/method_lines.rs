@@ -21,6 +21,9 @@ const RUNDOWN: Guid = guid("a669021c-c450-4609-a035-5af59af4df18");
 const LOADER: Guid = guid("95f8f6b2-afbc-45e4-884c-b4a5bf5addd2");
 const NO_PDB: Guid = [0; 16];
 
+const IMAGE: Guid = guid("2cb15d1d-5fc1-11d2-abe1-00a0c911f518");
+const IMAGE_ID: Guid = guid("b3e675d7-2554-4f18-830b-2762732560de");
+
 const PROCESS: u32 = 77;
 const THREAD: u32 = 9;
 
@@ -252,6 +255,25 @@ fn what_is_not_known_says_why() {
     check(&[module(RUNTIME, 1, 6, LOADER, 1)], why);
     // Two modules that had one number one after another.
     check(&[module(RUNTIME, 1, 5, LOADER, 1), module(RUNTIME, 1, 5, [7; 16], 1)], why);
+
+    // Events of .NET 4.0 do not name the symbol file, but the merge of the trace does, of the file at this path in this process.
+    let old = |path: &str| {
+        let ids = payload().u64(5).u64(1).u32(8).u32(0).wstr(path).wstr("").u16(1);
+        clr(RUNTIME, 152, 1, 1, ids)
+    };
+    let image = |process: u32| {
+        let ids = payload().u64(0x1000_0000).u64(0x8000).u32(process).u32(0).u32(1).u32(0).u64(0x1000_0000);
+        let load = full64(IMAGE, 3, 2, T0).payload(ids.u32(0).u32(0).u32(0).u32(0).wstr(r"C:\App\ClrLoader.dll"));
+        let pdb = payload().u64(0x1000_0000).u32(process).bytes(&LOADER).u32(1).bytes(b"ClrLoader.pdb\0");
+        [load.on_disk(), full64(IMAGE_ID, 37, 2, T0 + 1).payload(pdb).on_disk()]
+    };
+    let [load, merged] = image(PROCESS);
+    check(&[old(r"c:\app\CLRLOADER.DLL"), load.clone(), merged.clone()], "not found");
+    check(&[old(r"c:\app\other.dll"), load.clone(), merged.clone()], why);
+    check(&[old(r"c:\app\ClrLoader.dll"), load.clone()], why);
+    check(&[load, merged], why);
+    let [load, merged] = image(PROCESS + 1);
+    check(&[old(r"c:\app\ClrLoader.dll"), load, merged], why);
 
     // A file of another identity is refused and listed, by the key that symbol stores have for such files.
     let sandbox = converted(&[&of_module[..], &loaded, &stacks(1000, &at)].concat());

@@ -331,9 +331,13 @@ pub const ALL: &[Target] = &[
     Target::new("pdb_messages", symbols::pdb_messages, "no more messages than annotations, the same each time")
         .max_len(32 << 10)
         .count(20_000),
-    Target::new("portable_pdb", symbols::portable_pdb, "alone as with others, in any order, found by its identity alone")
-        .max_len(32 << 10)
-        .count(20_000),
+    Target::new(
+        "portable_pdb",
+        symbols::portable_pdb,
+        "alone as with others, in any order, found by its identity alone",
+    )
+    .max_len(32 << 10)
+    .count(20_000),
     Target::new("pe", symbols::pe, "found by its own identity alone").max_len(32 << 10).count(20_000),
     Target::new("loss", loss::loss, "events go only where damage, an issue or a gap is said")
         .form(Form::Numbered(loss::subject_count))

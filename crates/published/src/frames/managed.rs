@@ -89,6 +89,20 @@ read_columns! {
 }
 
 read_columns! {
+    /// An event of the merge of a trace that names the symbol file of an image.
+    struct ImageIdEvent<'b> {
+        name: Option<&'b str> = "event_name",
+        time: Option<i64> = "timestamp_ns",
+        process: Option<i64> = "ProcessId",
+        input: Option<i64> = "input",
+        base: Option<i64> = "ImageBase",
+        pdb_name: Option<&'b str> = "PdbFileName",
+        pdb_guid: Option<&'b str> = "GuidSig",
+        pdb_age: Option<u32> = "Age",
+    }
+}
+
+read_columns! {
     /// The lists of an event with a map.
     struct MapEvent {
         seq: Option<i64> = "seq",
@@ -185,11 +199,12 @@ pub fn method_code(
             }
         })?;
     }
+    assemblies.add_of_merge(source, modules)?;
     let code = |(row, body): (u32, MethodBody)| {
         let known = bodies.methods.get(&row);
-        let assembly = known.and_then(|(_, module)| assemblies.0.get(&(body.machine, body.process_id, *module)));
+        let assembly = known.and_then(|(_, module)| assemblies.get((body.machine, body.process_id), *module));
         let token = known.map(|(token, _)| *token);
-        (row, (body, MethodCode { token, assembly: assembly.cloned().flatten(), map: maps.get(&row).cloned() }))
+        (row, (body, MethodCode { token, assembly: assembly.cloned(), map: maps.get(&row).cloned() }))
     };
     Ok(asked.into_iter().map(code).collect())
 }
@@ -239,25 +254,63 @@ impl Bodies {
     }
 }
 
-/// Assemblies by machine, process, and number in that; `None` of one whose symbol file the events do not name.
+/// The assemblies of processes.
 #[derive(Default)]
-struct Assemblies(Known<(i64, i64, i64), Option<Assembly>>);
+struct Assemblies {
+    /// By machine, process, and number in that; `None` of one that has no symbol file.
+    known: Known<(i64, i64, i64), Option<Assembly>>,
+    /// By the same the path of the file in lower case, where the events are too old to name the symbol file.
+    paths: Known<(i64, i64, i64), String>,
+    /// What the merge of the trace says, by machine, process and path.
+    merged: Known<(i64, i64, String), Assembly>,
+}
 
 impl Assemblies {
     fn add(&mut self, (machine, process): (i64, i64), row: &ClrEvent<'_>) {
         let Some((module, path)) = row.module.zip(row.path) else { return };
-        // Other events have the path without the identity.
-        let (Some(guid), Some(age), Some(pdb)) = (row.pdb_guid, row.pdb_age, row.pdb_name) else { return };
-        let is_known = guid != NONE && !pdb.is_empty();
-        let name = path.rsplit(['\\', '/']).next().filter(|name| !name.is_empty());
-        let assembly = is_known.then(|| Assembly {
-            file_name: name.map(str::to_owned),
-            pdb_name: pdb.to_owned(),
-            pdb_guid: guid.to_owned(),
-            pdb_age: age,
-        });
-        self.0.learn((machine, process, module), assembly);
+        let module = (machine, process, module);
+        if let (Some(guid), Some(age), Some(pdb)) = (row.pdb_guid, row.pdb_age, row.pdb_name) {
+            self.known.learn(module, assembly(path, pdb, guid, age));
+        } else {
+            self.paths.learn(module, path.to_lowercase());
+        }
     }
+
+    /// Adds what the merge says of the files of assemblies (`DbgID_ILRSDS`).
+    fn add_of_merge(&mut self, source: &Source<'_>, modules: &Modules) -> Result<()> {
+        source.events::<ImageIdEvent<'_>>("KernelTraceControl-ImageID", |row| {
+            let is_of_il = row.name == Some("ImageID/DbgID_ILRSDS");
+            let (Some(process), Some((base, time))) = (row.process, row.base.zip(row.time)) else { return };
+            let machine = source.machine(row.input);
+            let spot = modules.spot(machine, Some(process), base, time).filter(|spot| is_of_il && spot.base == base);
+            let Some(path) = spot.and_then(|spot| modules.path(spot.module)) else { return };
+            if let (Some(guid), Some(age), Some(pdb)) = (row.pdb_guid, row.pdb_age, row.pdb_name)
+                && let Some(assembly) = assembly(path, pdb, guid, age)
+            {
+                self.merged.learn((machine, process, path.to_lowercase()), assembly);
+            }
+        })?;
+        Ok(())
+    }
+
+    fn get(&self, (machine, process): (i64, i64), module: i64) -> Option<&Assembly> {
+        let module = (machine, process, module);
+        if self.known.has(&module) {
+            return self.known.get(&module)?.as_ref();
+        }
+        self.merged.get(&(machine, process, self.paths.get(&module)?.clone()))
+    }
+}
+
+/// An assembly by the path of its file; `None` of one that has no symbol file.
+fn assembly(path: &str, pdb: &str, guid: &str, age: u32) -> Option<Assembly> {
+    let name = path.rsplit(['\\', '/']).next().filter(|name| !name.is_empty());
+    (guid != NONE && !pdb.is_empty()).then(|| Assembly {
+        file_name: name.map(str::to_owned),
+        pdb_name: pdb.to_owned(),
+        pdb_guid: guid.to_owned(),
+        pdb_age: age,
+    })
 }
 
 /// The GUID of a symbol file that there is none of.
@@ -304,6 +357,11 @@ impl<K: Eq + Hash, V: PartialEq> Known<K, V> {
             Entry::Occupied(known) if known.get().as_ref() == Some(&value) => {}
             Entry::Occupied(mut known) => *known.get_mut() = None,
         }
+    }
+
+    /// Whether anything was said of it.
+    fn has(&self, key: &K) -> bool {
+        self.0.contains_key(key)
     }
 
     fn get(&self, key: &K) -> Option<&V> {
