@@ -158,6 +158,20 @@ fn methods_that_share_their_points_are_of_their_own_files() {
 }
 
 #[test]
+fn of_two_faults_the_same_one_is_told_in_any_order() {
+    // The same points in a file whose name lies outside, and in one that there is not.
+    let mut heap = Heap::new();
+    let same = heap.add(&points(None, &[Line(0, 5)]));
+    let tables = tables(false, &[0xFFFF], &[(1, same), (2, same)]);
+    let pdb = open(root(&[("#Pdb", vec![1; 32]), ("#~", tables), ("#Blob", heap.0)])).unwrap();
+    let asked = [place(0x0600_0001, 3), place(0x0600_0002, 3)];
+    for asked in [asked, [asked[1], asked[0]]] {
+        let reason = pdb.lines(&asked).unwrap_err().to_string();
+        assert_eq!(reason, "the name of a file in the portable PDB is damaged");
+    }
+}
+
+#[test]
 fn more_than_65535_files_have_wide_numbers() {
     let mut heap = Heap::new();
     let (first, last) = (name(&mut heap, b'/', &["a.cs"]), name(&mut heap, b'/', &["b.cs"]));

@@ -109,7 +109,8 @@ impl PortablePdb {
         let metadata = Metadata::read(&self.bytes)?;
         let mut places: Vec<At> =
             asked.iter().enumerate().filter_map(|(index, place)| at(&metadata, place, index)).collect();
-        places.sort_unstable_by_key(|at| (at.blob, at.has_document, at.il_offset));
+        // By the document, too: of two that are damaged, the same one is told whatever the order of the places.
+        places.sort_unstable_by_key(|at| (at.blob, at.has_document, at.il_offset, at.document));
         let mut names = Names::new(metadata, self.limit.saturating_sub(self.bytes.len() as u64));
         let mut lines = vec![None; asked.len()];
         let (mut left, mut before) = (metadata.blobs.0.len(), 0);
