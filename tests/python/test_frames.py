@@ -284,7 +284,7 @@ class Made(unittest.TestCase):
         with open(os.path.join(support.REPOSITORY, "docs", "symbols.md"), encoding="utf-8") as file:
             blocks = re.findall(r"^```sql\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
         queries = [query.strip() for block in blocks for query in block.split(";") if query.strip()]
-        self.assertEqual(len(queries), 6)
+        self.assertEqual(len(queries), 7)
         with contextlib.closing(duckdb_with(self.out)) as connection:
             for query in queries:
                 connection.execute(query).fetchall()
