@@ -132,6 +132,8 @@ fn a_store_gets_the_files_that_a_folder_gets() {
     let traces = published::published(&[OUT.into()]).unwrap();
     let verified = verify(&traces, false, &NoProgress).unwrap();
     assert_eq!((verified.traces, verified.files, verified.findings.len()), (1, expected.len() as u64, 0));
+    let found = |address: &str| published::all_published(&[address.into()]).map(|traces| traces.len());
+    assert_eq!([OUT, "s3://lab/out/trace=t", "s3://lab/in", INPUT].map(found), [Some(1), Some(1), None, None]);
     // A file of it that was changed is named.
     let (data, ..) = manifest(&objects).unwrap();
     objects.set(&format!("{OUT}/trace=t/{data}/sidecar/clock.parquet"), b"PAR1");

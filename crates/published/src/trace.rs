@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::error::{Error, ErrorKind, Result};
+use base::names::is_trace_name;
 use base::remote;
 use columnar::output::manifest::{CommitRecord, MANIFEST_PATH};
 use columnar::output::store::EntryKind;
@@ -105,9 +106,17 @@ pub fn published_in(store: &Arc<dyn Store>) -> Result<Vec<PublishedTrace>> {
 /// The published traces that inputs are; `None` where one of them is none, or has none.
 pub fn all_published(inputs: &[OsString]) -> Option<Vec<PublishedTrace>> {
     let folders: Vec<PathBuf> = inputs.iter().map(PathBuf::from).collect();
-    let is_remote =
-        |folder: &Path| remote::url_of(folder).is_some() && PublishedTrace::in_folder(folder).name().is_some();
-    let is_folder = folders.iter().all(|folder| is_remote(folder) || folder.is_dir());
+    let is_folder = folders.iter().all(|folder| match remote::url_of(folder) {
+        Some(_) => PublishedTrace::in_folder(folder).name().is_some() || has_traces(folder),
+        None => folder.is_dir(),
+    });
     let traces = is_folder.then(|| published(&folders).ok())??;
     traces.iter().any(|trace| trace.store.has(MANIFEST_PATH)).then_some(traces)
+}
+
+/// Whether folders of traces are listed at an address; nobody asks for those below a trace file.
+fn has_traces(address: &Path) -> bool {
+    let is_file = address.file_name().and_then(|name| name.to_str()).is_some_and(is_trace_name);
+    let entries = if is_file { Vec::new() } else { store_at(address).list("").unwrap_or_default() };
+    entries.iter().any(|entry| entry.kind != EntryKind::File && entry.name.starts_with("trace="))
 }
