@@ -53,9 +53,14 @@ def _text(name: str, value: object) -> str:
 
 
 def absolute(path: Path) -> str:
-    """The path of an input from the root of the system; standard input and lists are what they are."""
+    """The path of an input from the root of the system; standard input, lists and addresses are what they are."""
     text = os.fsdecode(path)
-    return text if text == "-" or text.startswith("@") or "://" in text else os.path.abspath(text)
+    return text if text == "-" or text.startswith("@") or is_address(text) else os.path.abspath(text)
+
+
+def is_address(path: str) -> bool:
+    """Whether a path is the address of an object store."""
+    return "://" in path
 
 
 def inputs(given: Path | Iterable[Path]) -> list[str]:

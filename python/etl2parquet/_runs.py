@@ -157,10 +157,7 @@ def plan(
     with teller(progress) as tell:
         asked = arguments({"start": start, "end": end, **options})
         planned = _native.plan(inputs(given), out, asked, tell)
-    return [
-        Plan(trace, None if folder is None else os.fspath(folder), partitions, status)
-        for trace, folder, partitions, status in planned
-    ]
+    return [Plan(trace, folder, partitions, status) for trace, folder, partitions, status in planned]
 
 
 def convert_partition(
@@ -175,4 +172,4 @@ def commit(plan: Path, *, progress: Told | None = None, **options: Unpack[StepOp
     """Publishes the trace of a plan, all partitions of which are converted."""
     with teller(progress) as tell:
         folder, status = _native.commit(plan, arguments(options), tell)
-    return Committed(None if folder is None else os.fspath(folder), status)
+    return Committed(folder, status)

@@ -5,7 +5,7 @@
 >>> etl2parquet.spark.register(spark)  # doctest: +SKIP
 >>> spark.read.format("etl").option("dataset", "Kernel-Process").load("traces/boot.etl")  # doctest: +SKIP
 
-Workers have to have this package, and to see inputs and output under the same paths. ``docs/spark.md`` is the page about it.
+Workers have to have this package, and to see inputs and output under the same paths or addresses. ``docs/spark.md`` is the page about it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import _native
-from ._arguments import Path, Time, arguments, inputs
+from ._arguments import Path, Time, arguments, inputs, is_address
 from ._errors import BusyError, Error, InputError, InternalError, OutputError, RefusedError, UsageError
 from ._runs import Summary, summary_of
 
@@ -80,7 +80,8 @@ def convert(
     Tasks may fail, be repeated, and run twice at a time. ``threads`` and ``memory`` are those of one task (``threads`` without it:
     ``spark.task.cpus``).
     """
-    folder = os.path.abspath(os.fsdecode(out))
+    folder = os.fsdecode(out)
+    folder = folder if is_address(folder) else os.path.abspath(folder)
     asked = arguments({"start": start, "end": end, **options})
     named = {name for name, _ in asked}
     if "threads" not in named:
@@ -125,9 +126,16 @@ def _together(jobs: list[_Job]) -> list[list[_Job]]:
 def _for_jobs(run: _Run, jobs: list[_Job]) -> _Run:
     """A trace that is not there when the run begins was published by it, if a task that is repeated finds it."""
     policy = dict(run.arguments).get("if_exists", "error")
-    if policy != "error" or any(os.path.exists(os.path.join(run.out, f"trace={job.name}")) for job in jobs):
+    if policy != "error" or any(_is_there(run.out, job.name) for job in jobs):
         return run
     return replace(run, arguments=[pair for pair in run.arguments if pair[0] != "if_exists"] + [("if_exists", "skip")])
+
+
+def _is_there(out: str, trace: str) -> bool:
+    """Whether an output folder has a trace."""
+    if is_address(out):
+        return _native.is_published(f"{out.rstrip('/')}/trace={trace}")
+    return os.path.exists(os.path.join(out, f"trace={trace}"))
 
 
 def _in_tasks(spark: SparkSession, work: list[partial[dict[str, Any]]]) -> list[dict[str, Any]]:
@@ -162,7 +170,7 @@ def _convert(run: _Run, recordings: list[str]) -> dict[str, Any]:
 
 
 def _plan(run: _Run, recording: str) -> dict[str, Any]:
-    planned: list[tuple[Any, int]] = []
+    planned: list[tuple[str, int]] = []
 
     def attempt() -> tuple[Any, ...]:
         plan, ended = _native.plan_recording(recording, run.beside, run.out, run.arguments, None)
@@ -172,7 +180,7 @@ def _plan(run: _Run, recording: str) -> dict[str, Any]:
     code, text, *_ = _until_free(attempt)
     end: dict[str, Any] = {"code": code, "document": json.loads(text)}
     for folder, partitions in planned:
-        end |= {"plan": os.fspath(folder), "partitions": partitions}
+        end |= {"plan": folder, "partitions": partitions}
     return end
 
 

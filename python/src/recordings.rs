@@ -10,7 +10,7 @@ use batch::{Batch, BatchOptions, Converter, Inputs};
 use conversion::convert::{ConvertOptions, InputFile, Outcome, Recording};
 use conversion::job::steps::{self, CommitOutcome, PlanOutcome, StepOptions};
 use conversion::job::workers::Workers;
-use etl::input::Address;
+use etl::input::{Address, Unopened};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -38,9 +38,9 @@ impl Listed {
         Ok(Recording { name: listed.name, inputs: listed.inputs.into_iter().map(input).collect() })
     }
 
-    /// Bytes of its files; members of archives are none.
+    /// Bytes of its files and objects; members of archives are none.
     fn bytes(&self) -> u64 {
-        self.inputs.iter().filter_map(|(address, ..)| address.metadata().ok()).map(|file| file.len()).sum()
+        self.inputs.iter().filter_map(|(address, ..)| Unopened::at(address)?.size).sum()
     }
 }
 
@@ -68,12 +68,23 @@ pub(crate) fn recordings(
         batch.convert_all(&jobs, &asked.convert, &Nobody);
         batch.end_summary();
         let has_ended = batch.outcomes.is_stopped();
-        let listed = jobs.iter().filter(|_| !has_ended).map(|job| {
-            let listed = Listed::of(job);
-            Ok((job.name.clone(), json(&listed)?, listed.bytes()))
-        });
+        let listed: Vec<Listed> = jobs.iter().filter(|_| !has_ended).map(Listed::of).collect();
+        let listed = listed.iter().zip(bytes_of(&listed)).map(|(one, bytes)| Ok((one.name.clone(), json(one)?, bytes)));
         let end = (batch.outcomes.status.code(), json(&batch.outcomes.summary)?);
         Ok((listed.collect::<Result<_>>()?, schemas, end))
+    })
+}
+
+/// Threads that ask how large traces are.
+const ASKING: usize = 16;
+
+/// The bytes of each; of thousands of objects several are asked for side by side.
+fn bytes_of(listed: &[Listed]) -> Vec<u64> {
+    let some = listed.len().div_ceil(ASKING).max(1);
+    std::thread::scope(|scope| {
+        let count = |some: &[Listed]| some.iter().map(Listed::bytes).collect::<Vec<u64>>();
+        let counting: Vec<_> = listed.chunks(some).map(|some| scope.spawn(move || count(some))).collect();
+        counting.into_iter().flat_map(|bytes| bytes.join().expect("who asks for sizes does not panic")).collect()
     })
 }
 
@@ -119,10 +130,10 @@ pub(crate) fn plan_recording(
     out: PathBuf,
     arguments: Arguments,
     told: Option<Py<PyAny>>,
-) -> PyResult<(Option<(PathBuf, usize)>, Ended)> {
+) -> PyResult<(Option<(OsString, usize)>, Ended)> {
     of_some(py, &[recording], &beside, (out, arguments), told, |jobs, options, batch, state| {
         let outcome = match steps::plan(&jobs[0], options, state) {
-            Ok(PlanOutcome::Planned { folder, partitions }) => return Ok(Some((folder, partitions))),
+            Ok(PlanOutcome::Planned { folder, partitions }) => return Ok(Some((folder.into_os_string(), partitions))),
             Ok(PlanOutcome::Done(outcome)) => Ok(outcome),
             Err(error) => Err(error),
         };

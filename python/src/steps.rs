@@ -19,7 +19,8 @@ use crate::trace::as_strs;
 use crate::work::{State, wait};
 
 /// A trace that was planned: its name, its plan, how many partitions that has; or, of a trace without a plan, what became of it.
-type Planned = (String, Option<PathBuf>, usize, &'static str);
+/// Paths go to Python as text: its own would take a slash from an address.
+type Planned = (String, Option<OsString>, usize, &'static str);
 
 /// Plans traces.
 #[pyfunction]
@@ -61,7 +62,7 @@ fn planned(
             Ok(PlanOutcome::Planned { folder, partitions }) => {
                 batch.outcomes.status.readable += 1;
                 batch.outcomes.release(job);
-                planned.push((job.name.clone(), Some(folder), partitions, "planned"));
+                planned.push((job.name.clone(), Some(folder.into_os_string()), partitions, "planned"));
             }
             Ok(PlanOutcome::Done(outcome)) => {
                 let trace = batch.outcomes.trace_summary(job, Ok(outcome));
@@ -124,11 +125,11 @@ pub(crate) fn commit(
     plan: PathBuf,
     arguments: Arguments,
     told: Option<Py<PyAny>>,
-) -> PyResult<(Option<PathBuf>, &'static str)> {
+) -> PyResult<(Option<OsString>, &'static str)> {
     let done = wait(py, told, |state| steps::commit(&plan, &step_options(arguments)?, state))?;
     match done {
-        CommitOutcome::AlreadyCommitted(folder) => Ok((Some(folder), "already_committed")),
-        CommitOutcome::Done(Outcome::Published(report)) => Ok((Some(report.folder), "published")),
+        CommitOutcome::AlreadyCommitted(folder) => Ok((Some(folder.into_os_string()), "already_committed")),
+        CommitOutcome::Done(Outcome::Published(report)) => Ok((Some(report.folder.into_os_string()), "published")),
         CommitOutcome::Done(Outcome::Empty(_)) => Ok((None, "empty")),
         CommitOutcome::Done(Outcome::Skipped) => Ok((None, "skipped")),
         CommitOutcome::Done(Outcome::Refused(report, why)) => {
