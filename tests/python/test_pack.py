@@ -63,7 +63,7 @@ class Pack(unittest.TestCase):
         self.assertEqual(read(binary), PROGRAM)
         self.assertEqual(subprocess.check_output([binary]), b"etl2parquet 0\n")
         crates = re.findall(r"^=+\n(\S+) \S+: (.+)$", licences, re.MULTILINE)
-        self.assertLessEqual({"parquet", "zstd-sys", "mimalloc", "rustix"}, {crate for crate, _ in crates})
+        self.assertLessEqual({"parquet", "zstd-sys", "mimalloc", "rustix", "object_store", "ring"}, {crate for crate, _ in crates})
         # Those of C sources, which crates only carry; and none of what only tests are made with.
         self.assertIn("---- zstd-sys, zstd/LICENSE", licences)
         # And the notice that the texts in the schemas ask for.
