@@ -57,8 +57,8 @@ fn recording(sales: i64) -> Vec<u8> {
 
 /// A trace of so many sales, each in a buffer of a MiB.
 fn large_recording(sales: i64) -> Vec<u8> {
-    let buffers = (0..sales).map(|number| buffer(1 << 20).events([sale(number)]));
-    buffers.fold(trace(header().buffer_size(1 << 20)), |trace, buffer| trace.buffer(buffer)).to_bytes()
+    let begun = trace(header().buffer_size(1 << 20));
+    (0..sales).fold(begun, |trace, number| trace.buffer(buffer(1 << 20).events([sale(number)]))).to_bytes()
 }
 
 fn from_store() -> Recording {
