@@ -10,6 +10,7 @@ const ENOUGH_PER_THREAD: u64 = 96 << 20;
 
 /// How many it may make: with two, 16 copies of a bomb of descriptions take 377 to 460 MiB with 16 threads at a budget of
 /// 384 MiB, with one for each thread 558 to 622 (`scripts/check/hostile --only copies`).
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 const FEW: &str = "2";
 
 /// What says so.
