@@ -111,7 +111,8 @@ impl Client {
             version,
             ..GetOptions::default()
         };
-        Ok(store.get_opts(path, options).await?.bytes().await?.to_vec())
+        // The bytes that came, not a copy of them.
+        Ok(store.get_opts(path, options).await?.bytes().await?.into())
     }
 }
 
