@@ -39,14 +39,9 @@ pub struct Inputs {
 /// Has recordings opened by `open`; what comes of them over a network takes its share of the memory.
 pub fn open_by(options: &mut ConvertOptions, jobs: &[Recording], open: OpenOptions) {
     if jobs.iter().flat_map(Recording::addresses).any(|address| address.scheme().is_some()) {
-        options.memory -= remote_share(options);
+        options.memory -= RemoteSpace::share(options.memory);
     }
     options.open = open;
-}
-
-/// A third of the memory.
-fn remote_share(options: &ConvertOptions) -> u64 {
-    options.memory / 3
 }
 
 /// Adds to the lock of an output folder what these traces of it use.
@@ -89,7 +84,7 @@ impl<'a> Batch<'a> {
     pub fn inputs(&mut self) -> Result<Inputs> {
         let options = self.options;
         let open = OpenOptions {
-            remote: Arc::new(RemoteSpace::new(remote_share(&options.convert))),
+            remote: Arc::new(RemoteSpace::new(RemoteSpace::share(options.convert.memory))),
             ..options.convert.open.clone()
         };
         let found = inputs::find(&options.inputs, open.or_in(&options.convert.out));

@@ -308,7 +308,8 @@ impl StoredPart<'_> {
         let StoredPart { stored, number, plan, space, open, filter } = *self;
         let partition = stored.partition(number)?;
         let segments = stored.segments(plan, partition, space, progress)?;
-        let inputs = planned_inputs(stored, &segments, open, progress)?;
+        let (open, memory) = open.within(memory, stored.plan.inputs.iter().map(|input| &input.identity.source));
+        let inputs = planned_inputs(stored, &segments, &open, progress)?;
         progress.stage(Stage::Convert { events: partition.events });
         let planned = PlannedInputs::new(stored.plan.inputs.clone(), &inputs);
         let view = PartitionView { inputs: &planned, partition, segments: &segments };

@@ -42,6 +42,16 @@ impl OpenOptions {
         OpenOptions { spool_dir: self.spool_dir.clone().or(own), ..self.clone() }
     }
 
+    /// The options, and what is left of a budget of bytes, for who reads these inputs: what comes over a network has its share.
+    #[must_use]
+    pub fn within<'a>(&self, budget: u64, mut inputs: impl Iterator<Item = &'a Address>) -> (OpenOptions, u64) {
+        if !inputs.any(|input| input.scheme().is_some()) {
+            return (self.clone(), budget);
+        }
+        let share = RemoteSpace::share(budget);
+        (OpenOptions { remote: Arc::new(RemoteSpace::new(share)), ..self.clone() }, budget - share)
+    }
+
     /// The folder of this system that temporary files are in.
     pub fn folder(&self) -> PathBuf {
         self.spool_dir.clone().unwrap_or_else(std::env::temp_dir)
@@ -312,4 +322,22 @@ struct OpenMembers {
 
 fn empty(path: &Path) -> Error {
     Error::new(ErrorKind::Input, "expected a trace, found nothing").with_code(ErrorCode::NotATrace).in_file(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_over_a_network_has_a_third_of_the_budget() {
+        let options = OpenOptions::default();
+        let t = |inputs: &[&str], expected: (u64, bool)| {
+            let inputs: Vec<Address> = inputs.iter().map(|input| Address::from(*input)).collect();
+            let (open, left) = options.within(900, inputs.iter());
+            assert_eq!((left, Arc::ptr_eq(&open.remote, &options.remote)), expected);
+        };
+        t(&[], (900, true));
+        t(&["a.etl", "b.zip!/c.etl"], (900, true));
+        t(&["a.etl", "s3://lab/b.etl"], (600, false));
+    }
 }

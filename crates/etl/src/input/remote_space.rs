@@ -80,6 +80,11 @@ impl Default for RemoteSpace {
 }
 
 impl RemoteSpace {
+    /// What it may have of a budget: a third.
+    pub fn share(budget: u64) -> u64 {
+        budget / 3
+    }
+
     /// So many bytes.
     pub fn new(bytes: u64) -> RemoteSpace {
         let room = Arc::new(Room { left: AtomicU64::new(bytes), stop: Mutex::default() });
