@@ -121,11 +121,8 @@ impl<'a> Tables<'a> {
         let batch =
             RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)));
         let batch = batch.map_err(|cause| failure().caused_by(cause))?;
-        let zstd = Compression::ZSTD(ZstdLevel::default());
-        let properties =
-            WriterProperties::builder().set_compression(zstd).set_created_by(CREATED_BY.to_owned()).build();
         let mut bytes = Vec::new();
-        let written = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).and_then(|mut writer| {
+        let written = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties())).and_then(|mut writer| {
             writer.write(&batch)?;
             writer.close()
         });
@@ -143,8 +140,14 @@ pub(super) fn damaged(error: Error) -> Error {
     }
 }
 
+/// How tables are written.
+pub(super) fn properties() -> WriterProperties {
+    let zstd = Compression::ZSTD(ZstdLevel::default());
+    WriterProperties::builder().set_compression(zstd).set_created_by(CREATED_BY.to_owned()).build()
+}
+
 /// Who wrote the tables.
-pub(super) const CREATED_BY: &str = concat!("etl2parquet ", env!("CARGO_PKG_VERSION"));
+const CREATED_BY: &str = concat!("etl2parquet ", env!("CARGO_PKG_VERSION"));
 
 /// A column of numbers.
 pub(super) fn integers(values: impl Iterator<Item = Option<i64>>) -> ArrayRef {

@@ -15,12 +15,10 @@ use columnar::output::whole_file::WholeFile;
 use columnar::output::{Store, StoredFile, store_at};
 use conversion::convert::JobProgress;
 use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
 use sha2::{Digest, Sha256};
 
-use super::tables::CREATED_BY;
+use super::tables::properties;
 use crate::PublishedTrace;
 use crate::beside::{DATA_BYTES, DATA_SHA256, FOLDER, OF_CONTENT, OfTrace, is_gone};
 
@@ -60,10 +58,7 @@ impl TraceTable {
         let failure = || failure(of, &path);
         fs::create_dir_all(store.location(of.folder())).map_err(|cause| failure().caused_by(cause))?;
         let file = WholeFile::begin(&path, &progress.cleanup()).map_err(|cause| failure().caused_by(cause))?;
-        let zstd = Compression::ZSTD(ZstdLevel::default());
-        let properties =
-            WriterProperties::builder().set_compression(zstd).set_created_by(CREATED_BY.to_owned()).build();
-        let writer = ArrowWriter::try_new(Hashed::of(file), schema, Some(properties));
+        let writer = ArrowWriter::try_new(Hashed::of(file), schema, Some(properties()));
         let writer = writer.map_err(|cause| failure().caused_by(cause))?;
         Ok(TraceTable { store, of, key, path, writer, rows: 0 })
     }
