@@ -15,8 +15,8 @@ use conversion::read_columns;
 use super::modules::{MethodBody, Modules};
 use crate::source::Source;
 
-/// Events of methods that are looked at: 256 MiB. Of bodies that later ones are of nothing is known.
-const MOST_EVENTS: usize = 1 << 22;
+/// Events of methods that are looked at: 176 MiB. Where there are more, no map is taken for that of a body: one beside it may be missing.
+const MOST_EVENTS: usize = 1 << 21;
 
 /// Where the code of a body comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,8 +61,8 @@ impl IlMap {
     pub fn il_offset(&self, native: u32) -> Option<u32> {
         let before = self.0.get(..self.0.partition_point(|(begin, _)| *begin <= native))?;
         let (begin, _) = before.last()?;
-        let of_code = before.iter().rev().take_while(|(other, _)| other == begin).map(|(_, il)| *il);
-        of_code.into_iter().find(|il| *il < Self::SPECIAL)
+        let mut of_code = before.iter().rev().take_while(|(other, _)| other == begin).map(|(_, il)| *il);
+        of_code.find(|il| *il < Self::SPECIAL)
     }
 }
 
@@ -184,11 +184,11 @@ pub fn method_code(
         let machine = source.machine(row.input);
         assemblies.add((machine, process), &row);
         bodies.add((machine, process), &row);
-        if events.len() < MOST_EVENTS {
+        if events.len() <= MOST_EVENTS {
             events.extend(method_event((machine, process, row.thread), &row));
         }
     })?;
-    let wanted = paired(events, &bodies);
+    let wanted = if events.len() > MOST_EVENTS { HashMap::new() } else { paired(events, &bodies) };
     let mut maps = Known::default();
     if !wanted.is_empty() {
         source.events_with::<MapEvent>("NativeOffsets", |row| {
@@ -276,8 +276,11 @@ impl Assemblies {
         }
     }
 
-    /// Adds what the merge says of the files of assemblies (`DbgID_ILRSDS`).
+    /// Adds what the merge says of the files of assemblies (`DbgID_ILRSDS`), where the events of some do not say enough.
     fn add_of_merge(&mut self, source: &Source<'_>, modules: &Modules) -> Result<()> {
+        if self.paths.0.keys().all(|module| self.known.has(module)) {
+            return Ok(());
+        }
         source.events::<ImageIdEvent<'_>>("KernelTraceControl-ImageID", |row| {
             let is_of_il = row.name == Some("ImageID/DbgID_ILRSDS");
             let (Some(process), Some((base, time))) = (row.process, row.base.zip(row.time)) else { return };
@@ -384,6 +387,11 @@ mod tests {
         assert_eq!(IlMap::of(&[4], &[0]).unwrap().il_offset(3), None);
         assert_eq!(IlMap::of(&[], &[]).unwrap().il_offset(3), None);
         assert_eq!(IlMap::of(&[0, 1], &[0]), None);
+    }
+
+    #[test]
+    fn events_take_what_is_said() {
+        assert_eq!(size_of::<MethodEvent>() * MOST_EVENTS, 176 << 20);
     }
 
     #[test]
