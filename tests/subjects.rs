@@ -237,6 +237,62 @@ fn they_depend_on_the_recording_alone() {
     assert_eq!(filtered.sidecar("processes").rows, all.rows);
 }
 
+/// Events of modules and files in buffers of four processors, whose ids are used again, in no order within some buffers.
+fn of_tables(count: u32) -> Vec<u8> {
+    let event = |n: u32| {
+        let mixed = n.wrapping_mul(2_654_435_761) >> 7;
+        // Every seventh is recorded before what happened later.
+        let time = 100 + i64::from(n) * 3 - if mixed.is_multiple_of(7) { 40 } else { 0 };
+        let (process, id) = (8 + mixed % 3 * 4, u64::from(mixed / 3 % 40));
+        match mixed / 1000 % 8 {
+            0 => image(0x1402, time, process, 0x1_0000 * id, &format!("m{}.dll", n % 5)),
+            1 => image(0x1403, time, process, 0x1_0000 * id, &format!("m{}.dll", n % 11)),
+            2 => image(0x1404, time, process, 0x1_0000 * id, ""),
+            3 | 4 => image(0x030A, time, process, 0x1_0000 * id, &format!("m{}.dll", n % 5)),
+            5 => file(0x0400, time, 0xF000 + id, &format!("f{}", n % 17)),
+            6 => file(0x0424, time, 0xF000 + id, &format!("f{}", n % 17)),
+            _ => file(0x0423, time, 0xF000 + id, "f\u{e9}\u{1f600}"),
+        }
+    };
+    let mut buffers = Vec::new();
+    for (number, first) in (0..count).step_by(80).enumerate() {
+        for cpu in 0..4_u16 {
+            let events = (first..(first + 80).min(count)).filter(|n| n % 4 == u32::from(cpu)).map(event);
+            let sequence = i64::try_from(4 * number).unwrap() + i64::from(cpu);
+            buffers.push(buffer(0x1000).cpu(cpu).sequence(sequence).events(events));
+        }
+    }
+    trace(header()).buffers(buffers).to_bytes()
+}
+
+#[test]
+fn what_comes_with_the_rows_is_what_is_gathered_before_them() {
+    let bytes = of_tables(4000);
+    let with_rows = convert(&bytes);
+    // Where a filter leaves rows out, nothing can come with them.
+    let before = convert_with(&[&bytes], |options| options.filter.cpus = vec!["0-99".parse().unwrap()]);
+    assert_eq!(with_rows.counts(), before.counts());
+    for (table, least) in [("images", 200), ("files", 80)] {
+        let rows = with_rows.sidecar(table).rows;
+        assert!(rows.len() > least, "{table}: {}", rows.len());
+        assert_eq!(rows, before.sidecar(table).rows, "{table}");
+    }
+}
+
+#[test]
+fn more_files_than_are_folded_with_the_rows_are_gathered_behind_them() {
+    // One more than 2^18 ids, the last of which is used again.
+    let count = (1 << 18) + 1;
+    let name = |n: u64| file(0x0400, 10 + i64::try_from(n).unwrap(), 0x1000 + 16 * n, "x");
+    let events: Vec<_> = (0..count).map(name).chain([file(0x0420, 400_000, 0x1000, "y")]).collect();
+    let buffers = events.chunks(500).zip(1..);
+    let buffers = buffers.map(|(events, sequence)| buffer(0x1_0000).sequence(sequence).events(events.to_vec()));
+    let files = convert(&trace(header()).buffers(buffers).to_bytes()).sidecar("files");
+    assert_eq!(files.rows.len(), usize::try_from(count).unwrap() + 1);
+    assert_eq!(files.row(0, "file_key path"), "4096|x");
+    assert_eq!(files.row(1, "file_key path"), "4096|y");
+}
+
 /// The folder of a plan.
 fn planned(sandbox: &Sandbox, out: &str) -> String {
     let said = sandbox.t(&format!("plan t.etl -o {out} --json"), 0).out;

@@ -28,7 +28,7 @@ use etl::input::Inputs;
 use spill::SpillSpace;
 
 use self::memory_gate::Ticket;
-use self::prepare::{Early, Prepared};
+use self::prepare::{Early, Prepared, RowsFollow};
 use self::update::Update;
 use self::workers::Workers;
 use crate::commit::Commit;
@@ -38,7 +38,7 @@ use crate::convert::ConvertOptions;
 use crate::convert::partitions::Conversion;
 use crate::convert::pipeline::Threads;
 use crate::convert::{JobProgress, Outcome, Recording, Report, Stage};
-use crate::dimensions::{self, Dimensions, Owners};
+use crate::dimensions::{self, Dimensions, Owners, TakesFacts};
 use crate::plan::PlannedInputs;
 use crate::sidecar::SidecarFacts;
 use crate::survey::FileSurvey;
@@ -213,8 +213,8 @@ impl ConversionRun<'_> {
         let files = prepare::survey(pool, job, inputs, options, space, true, progress)?;
         let read = BytesRead { survey: meter.since_last(), ..BytesRead::default() };
         let ticket = workers.admit_planning(ticket, &files, progress)?;
-        let Prepared { surveyed, dimensions, stacks, write, planned, partitions } =
-            match prepare::prepare(pool, job, files, inputs, options, space, progress)? {
+        let Prepared { surveyed, dimensions, late, stacks, write, planned, partitions } =
+            match prepare::prepare(pool, job, files, inputs, (options, RowsFollow::AtOnce), space, progress)? {
                 Early::Prepared(prepared) => prepared,
                 Early::Outcome(outcome) => return Ok(outcome),
             };
@@ -223,11 +223,13 @@ impl ConversionRun<'_> {
         // Without it this was a dry run, which has ended.
         let Some(output) = output else { return Ok(Outcome::Skipped) };
         progress.stage(Stage::Convert { events: surveyed.files.iter().map(FileSurvey::events).sum() });
+        let spans = late.as_ref().map(|late| late.begin(&dimensions.processes, space));
         let conversion = Conversion {
             plan: &surveyed.plan,
             filter: surveyed.plan.filter.as_ref(),
             inputs: &planned,
             owners: &Owners::of(&dimensions),
+            late: spans.as_ref().map(|spans| spans as &dyn TakesFacts),
             stacks: &stacks,
             options: &write,
             memory: options.memory,
@@ -239,6 +241,9 @@ impl ConversionRun<'_> {
         } else {
             conversion.write(Threads::Pool(pool), &views, &output, progress)
         }?;
+        let late = spans.map(|spans| pool.install(|| spans.finish(space, progress))).transpose()?;
+        let complete = || prepare::complete(dimensions, late, (&surveyed, &planned), space, progress);
+        let dimensions = pool.install(complete)?;
         let commit = Commit {
             name: &job.name,
             target: folder::trace_folder(&options.out, &job.name),

@@ -18,7 +18,7 @@ use super::slice::SliceContext;
 use super::stream_sink::StreamSink;
 use super::tables::TableSetup;
 use super::write_options::WriteOptions;
-use crate::dimensions::Owners;
+use crate::dimensions::{Owners, TakesFacts};
 use crate::plan::{CompiledFilter, PartitionView, PlanResult, PlannedInputs};
 use crate::stacks::Stacks;
 use crate::table::TableColumns;
@@ -34,6 +34,8 @@ pub struct Conversion<'a> {
     pub inputs: &'a PlannedInputs<'a>,
     /// The processes of the recording and their threads.
     pub owners: &'a Owners<'a>,
+    /// What takes the facts of subjects of which no row asks, where they are not gathered yet.
+    pub late: Option<&'a dyn TakesFacts>,
     /// The stacks of events that other events record.
     pub stacks: &'a Stacks,
     /// How rows are made, and files written.
@@ -90,7 +92,7 @@ impl Conversion<'_> {
         sink: impl FnOnce(&[Arc<TableColumns>]) -> Result<S> + Send,
         progress: &dyn Progress,
     ) -> Result<Vec<PartReport>> {
-        let Conversion { plan, filter, owners, stacks, options, memory, space, .. } = *self;
+        let Conversion { plan, filter, owners, late, stacks, options, memory, space, .. } = *self;
         let prepare = || {
             let columns = setup.columns(progress)?;
             let sink = sink(&columns)?;
@@ -110,6 +112,7 @@ impl Conversion<'_> {
             stacks,
             asked: asked.as_ref(),
             raw: options.raw,
+            late,
         };
         let limits = Limits { row_group_rows: options.row_group_rows, memory };
         pipeline::run(threads, context, partitions, &sink, limits, space, progress)

@@ -372,10 +372,14 @@ impl<'a, S: GroupSink> State<'a, S> {
         loop {
             let Some(active) = self.active.iter_mut().find(|active| !active.is_accepted()) else { return };
             let (place, number) = (active.place, active.next_accepted);
-            let Some((rows, cost)) = self.waiting.remove(&(place, number)) else { return };
+            let Some((mut rows, cost)) = self.waiting.remove(&(place, number)) else { return };
+            let described = std::mem::take(&mut rows.described);
             self.cost_in_flight -= cost;
             self.rest = rows.rest.map(|rest| (place, number, rest));
             let groups = timed(self.progress, Step::CutRows, || active.accept(*rows));
+            if let Some(late) = self.context.late.filter(|_| !described.is_empty()) {
+                self.fail(timed(self.progress, Step::Plan, || late.take(described)).err());
+            }
             groups.into_iter().for_each(|group| self.start_group(tasks, place, group));
             if self.active_at(place).is_some_and(|active| active.is_accepted()) {
                 // Before slices of the next partition open groups of theirs.

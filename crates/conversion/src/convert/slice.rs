@@ -21,14 +21,16 @@ use super::order::OrderedSlice;
 use super::policies::RawPolicy;
 use super::recovered::Recovered;
 use super::seen::SeenIds;
+use super::segments::SliceSegment;
 use super::shape_counter::{ShapeCounter, ShapeRows};
 use super::slice_stacks::SliceStacks;
 use super::sliced::SlicedPartition;
 use super::slices::Slice;
 use crate::decode::{DecodeOutcome, PayloadColumn, Status, TraceClock};
-use crate::dimensions::Owners;
-use crate::plan::{CompiledFilter, DecodeSource, PartitionView, PlanResult, ShapeFinder};
+use crate::dimensions::{DescribedFacts, Owners, Readers, TakesFacts};
+use crate::plan::{CompiledFilter, DecodeSource, Key, PartitionView, PlanResult, ShapeFinder};
 use crate::stacks::Stacks;
+use crate::survey::FileKey;
 use crate::table::{Chunk, HeaderColumns, RowContext, RowStatus, TableColumns};
 
 /// What is common to all slices.
@@ -50,6 +52,8 @@ pub struct SliceContext<'a> {
     pub asked: Option<&'a MatchingNames>,
     /// When raw payloads are kept.
     pub raw: RawPolicy,
+    /// What takes the facts of subjects of which no row asks; `None` where they are gathered already.
+    pub late: Option<&'a dyn TakesFacts>,
 }
 
 impl<'a> SliceContext<'a> {
@@ -82,6 +86,8 @@ pub struct SliceRows {
     pub inputs: Vec<InputCounts>,
     /// Whose the rows are, where filters ask for that.
     pub seen: SeenIds,
+    /// What its events record of subjects of which no row asks.
+    pub described: DescribedFacts,
     /// Time and file of the first event.
     pub first: Option<(i64, u16)>,
     /// Time of the last event.
@@ -95,7 +101,7 @@ pub struct SliceRows {
 impl SliceRows {
     /// The weight of all rows.
     pub fn weight(&self) -> u64 {
-        self.chunks.iter().map(|(_, chunk)| chunk.weight).sum()
+        self.chunks.iter().map(|(_, chunk)| chunk.weight).sum::<u64>() + self.described.weight()
     }
 }
 
@@ -200,6 +206,8 @@ struct Converter<'a> {
     seen: Option<SeenIds>,
     last: AttributedIds,
     messages: MessageRenderer,
+    readers: Option<&'a Readers>,
+    described: DescribedFacts,
     previous: Option<i64>,
     /// The weight of decoded values and texts.
     weight: u64,
@@ -237,6 +245,8 @@ impl<'a> Converter<'a> {
             seen: context.asks_whose().then(SeenIds::default),
             last: AttributedIds::default(),
             messages: MessageRenderer::default(),
+            readers: context.late.map(TakesFacts::readers),
+            described: DescribedFacts::default(),
             previous: None,
             weight: 0,
         }
@@ -265,6 +275,9 @@ impl<'a> Converter<'a> {
         if let Some(seen) = self.seen.as_mut().filter(|_| ids != self.last) {
             seen.add(&ids);
             self.last = ids;
+        }
+        if let Some(reader) = self.readers.and_then(|readers| readers.of_shape(shape)) {
+            reader.read(&event, &key_of(entry, segment), file.machine, &mut self.described);
         }
         let row = RowContext {
             ns: entry.ns,
@@ -321,6 +334,7 @@ impl<'a> Converter<'a> {
             decode: BTreeMap::new(),
             inputs: self.counts,
             seen: self.seen.unwrap_or_default(),
+            described: self.described.finish(),
             first: entries.first().map(|entry| (entry.ns, ordered.event(entry).1.input)),
             last_ns: entries.last().map(|entry| entry.ns),
             events: left_out + part.len() as u64,
@@ -351,6 +365,12 @@ impl<'a> Converter<'a> {
         }
         rows
     }
+}
+
+/// Where an event stands, as far as times say.
+fn key_of(entry: &Entry, segment: &SliceSegment) -> Key {
+    let at = FileKey { ticks: entry.ticks, stream: 0, sequence: 0, ordinal: 0, offset: entry.offset };
+    Key { ns: entry.ns, input: segment.input, at }
 }
 
 /// What becomes of a payload that nothing describes. Where it has no bytes, no column lacks anything of it; but of a

@@ -112,7 +112,7 @@ fn add_fixed_steps(program: &mut Program) {
 }
 
 /// The bytes of a single value of fixed width; of one whose width the schema says, where the column needs no copy of it.
-fn fixed_size(node: &Node) -> Option<usize> {
+pub(super) fn fixed_size(node: &Node) -> Option<usize> {
     match (node.repeat, &node.item) {
         (Repeat::One, &FieldBody::Leaf(LengthRule::Fixed(size))) => Some(size),
         (Repeat::One, &FieldBody::Leaf(LengthRule::Units { count: Number::Constant(count), unit })) => {

@@ -26,6 +26,7 @@ mod net;
 mod program;
 mod run;
 mod shown;
+mod single;
 mod status;
 mod text;
 mod time;
@@ -42,6 +43,7 @@ pub use fields::{RenameReason, settled_layout};
 pub use message::{MessageProgram, MessageScratch};
 pub use program::Program;
 pub use run::pointer_size_mismatch;
+pub use single::{FieldValue, SingleValues};
 pub use status::{DecodeOutcome, Status};
 
 #[cfg(test)]

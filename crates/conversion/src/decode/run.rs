@@ -64,7 +64,7 @@ impl Program {
         by_offset: bool,
     ) -> DecodeOutcome {
         columns.begin_row(row, self.slots);
-        let mut notes = RowNotes { clock, exact: true, weight: 0 };
+        let mut notes = RowNotes::new(clock);
         let mut cursor = Cursor::new(payload, &mut columns.slots, self.nodes.len());
         let targets = columns.columns.as_mut_slice();
         let (mut first, mut at) = (0, 0);
@@ -107,7 +107,7 @@ impl Program {
     }
 
     /// Measures the fields from the given one on and hands each that fits to `each`.
-    fn walk(
+    pub(super) fn walk(
         &self,
         cursor: &mut Cursor<'_>,
         first: usize,

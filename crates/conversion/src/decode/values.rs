@@ -21,7 +21,12 @@ pub(super) struct RowNotes<'a> {
     pub weight: u64,
 }
 
-impl RowNotes<'_> {
+impl<'a> RowNotes<'a> {
+    /// Nothing noted yet.
+    pub(super) fn new(clock: &'a dyn TraceClock) -> Self {
+        RowNotes { clock, exact: true, weight: 0 }
+    }
+
     pub(super) fn add(&mut self, bytes: usize) {
         self.weight = self.weight.saturating_add(bytes as u64);
     }
@@ -39,7 +44,19 @@ pub(super) fn write(op: &Convert, bytes: &[u8], builder: &mut Packed, notes: &mu
 }
 
 fn write_fixed(op: &Convert, bytes: &[u8], fixed: &mut FixedValues, notes: &mut RowNotes<'_>) -> bool {
-    let value = match op {
+    if let Convert::GuidBytes = op {
+        return write_guid_bytes(bytes, fixed, notes);
+    }
+    let Some(value) = number(op, bytes, notes) else { return false };
+    fixed.push(value);
+    notes.add(fixed.width);
+    true
+}
+
+/// The bits of a number that a column takes.
+#[inline]
+pub(super) fn number(op: &Convert, bytes: &[u8], notes: &mut RowNotes<'_>) -> Option<u64> {
+    match op {
         Convert::Copy(_) => Some(read_integer(bytes, false)),
         Convert::Integer { signed, .. } => Some(read_integer(bytes, *signed)),
         Convert::Port { .. } => bytes.first_chunk().map(|port| u64::from(u16::from_be_bytes(*port))),
@@ -53,13 +70,8 @@ fn write_fixed(op: &Convert, bytes: &[u8], fixed: &mut FixedValues, notes: &mut 
         Convert::SystemTime(unit) => system_time(bytes, *unit, notes),
         Convert::TraceTime => trace_time(bytes, notes),
         Convert::TickSpan => notes.clock.span_ns(read_integer(bytes, false)).map(i64::cast_unsigned),
-        Convert::GuidBytes => return write_guid_bytes(bytes, fixed, notes),
         _ => None,
-    };
-    let Some(value) = value else { return false };
-    fixed.push(value);
-    notes.add(fixed.width);
-    true
+    }
 }
 
 fn system_time(bytes: &[u8], unit: TimeUnit, notes: &mut RowNotes<'_>) -> Option<u64> {
@@ -85,8 +97,23 @@ fn write_guid_bytes(bytes: &[u8], fixed: &mut FixedValues, notes: &mut RowNotes<
 
 fn write_bytes(op: &Convert, bytes: &[u8], target: &mut BytesValues, notes: &mut RowNotes<'_>) -> bool {
     let before = target.bytes.len();
-    let out = &mut target.bytes;
-    let found = match op {
+    let found = push_bytes(op, bytes, &mut target.bytes, notes);
+    let size = target.bytes.len() - before;
+    if !found {
+        return false;
+    }
+    if !target.end() {
+        notes.exact = false;
+        return false;
+    }
+    notes.add(size + 4);
+    true
+}
+
+/// Appends the text or the bytes that a column takes; `false`: it is NULL.
+#[inline]
+pub(super) fn push_bytes(op: &Convert, bytes: &[u8], out: &mut Vec<u8>, notes: &mut RowNotes<'_>) -> bool {
+    match op {
         Convert::Utf16 { cut } => {
             let shown = if *cut { cut_at(bytes, text::find_nul_utf16(bytes), notes) } else { bytes };
             notes.exact &= text::push_utf16(shown, out);
@@ -127,17 +154,7 @@ fn write_bytes(op: &Convert, bytes: &[u8], target: &mut BytesValues, notes: &mut
         Convert::Label(map) => label::push(map, read_integer(bytes, false), out),
         Convert::Status(table) => label::push_status(*table, read_integer(bytes, false), out),
         _ => false,
-    };
-    let size = target.bytes.len() - before;
-    if !found {
-        return false;
     }
-    if !target.end() {
-        notes.exact = false;
-        return false;
-    }
-    notes.add(size + 4);
-    true
 }
 
 /// Text of given length up to its first NUL; what is behind it and not zero is not represented.

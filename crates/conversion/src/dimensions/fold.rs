@@ -9,9 +9,9 @@ use etl::event::subject::{Lifecycle, Subject, records_image_paths};
 use spill::{SpillSpace, SpillWriter, Spilled};
 
 use super::attributes::{NUMBERS, TEXTS, image, process, thread};
-use super::fact::Fact;
+use super::fact::{Fact, ScopedId};
 use super::span::Span;
-use crate::plan::PlannedInputs;
+use crate::plan::{PlanResult, PlannedInputs};
 use crate::survey::FileSurvey;
 use crate::survey::sort::{Threads, sort_by_key, sort_places};
 
@@ -63,6 +63,25 @@ pub(super) struct Recorded<'a> {
     pub sources: &'a [Guid],
 }
 
+/// What facts of all subjects of a recording are held against.
+#[derive(Debug)]
+pub(super) struct RecordedTimes {
+    extents: Vec<Extent>,
+    sources: Vec<Guid>,
+}
+
+impl RecordedTimes {
+    pub(super) fn of(files: &[FileSurvey], inputs: &PlannedInputs<'_>, plan: &PlanResult) -> Self {
+        let sources = plan.shapes.iter().map(|shape| shape.key.identity.provider).collect();
+        RecordedTimes { extents: Extent::of_machines(files, inputs), sources }
+    }
+
+    /// The same, of a recording that is known to its end.
+    pub(super) fn recorded(&self) -> Recorded<'_> {
+        Recorded { extents: &self.extents, until_ns: i64::MAX, sources: &self.sources }
+    }
+}
+
 impl<'a> Recorded<'a> {
     /// The same, of a recording of which no more is known from a time on.
     pub(super) fn until(&self, ns: Option<i64>) -> Recorded<'a> {
@@ -89,20 +108,10 @@ pub(super) fn fold(
     space: &SpillSpace,
     progress: &dyn Progress,
 ) -> Result<Spilled<Span>> {
-    let is_within = |fact: &u32| {
-        let fact = &facts[*fact as usize];
-        fact.ns < recording.extent(fact.machine).to_ns
-    };
-    let mut order: Vec<u32> = timed(progress, Step::Plan, || (0..).take(facts.len()).filter(is_within).collect());
-    // Facts of one id stay in the order in which they come.
-    let id_and_place = |place: u32| {
-        let (scope, key, machine) = facts[place as usize].id();
-        (scope, key, u64::from(machine) << u32::BITS | u64::from(place))
-    };
-    let place = |&(.., last): &(u64, u64, u64)| u32::try_from(last & u64::from(u32::MAX)).unwrap_or(u32::MAX);
-    sort_places(&mut order, &id_and_place, &place, Threads::All(Step::Schema), progress)?;
-    let owners = Processes { spans: owners, last: Cell::default() };
-    let mut spans = Spans { subject, owners, recording: *recording, found: space.records() };
+    let mut spans = Folder::new(subject, owners, recording, space);
+    let is_within = |fact: &u32| spans.is_within(&facts[*fact as usize]);
+    let order = timed(progress, Step::Plan, || (0..).take(facts.len()).filter(is_within).collect());
+    let mut order = by_id(order, |place| facts[place as usize].id(), progress)?;
     timed(progress, Step::Plan, || {
         for (number, of_id) in order.chunk_by_mut(|a, b| facts[*a as usize].id() == facts[*b as usize].id()).enumerate()
         {
@@ -120,21 +129,47 @@ pub(super) fn fold(
     })
 }
 
-struct Spans<'a> {
+/// Sorts places by the ids that stand there; those of one id stay in the order in which they come.
+///
+/// # Errors
+/// When the caller asked to stop.
+pub(super) fn by_id(
+    mut places: Vec<u32>,
+    id: impl Fn(u32) -> ScopedId + Sync,
+    progress: &dyn Progress,
+) -> Result<Vec<u32>> {
+    let id_and_place = |place: u32| {
+        let (scope, key, machine) = id(place);
+        (scope, key, u64::from(machine) << u32::BITS | u64::from(place))
+    };
+    let place = |&(.., last): &(u64, u64, u64)| u32::try_from(last & u64::from(u32::MAX)).unwrap_or(u32::MAX);
+    sort_places(&mut places, &id_and_place, &place, Threads::All(Step::Schema), progress)?;
+    Ok(places)
+}
+
+/// What makes spans of the facts of one subject.
+#[derive(Debug)]
+pub(super) struct Folder<'a> {
     subject: Subject,
     owners: Processes<'a>,
     recording: Recorded<'a>,
-    found: SpillWriter<Span>,
+    /// The spans that have ended.
+    pub(super) found: SpillWriter<Span>,
 }
 
 /// The processes of a recording.
+#[derive(Debug)]
 struct Processes<'a> {
     spans: &'a [Span],
     /// The one that was asked for last: the ids within one process follow one another.
     last: Cell<usize>,
 }
 
-impl Processes<'_> {
+impl<'a> Processes<'a> {
+    fn of(spans: &'a [Span]) -> Self {
+        Processes { spans, last: Cell::default() }
+    }
+
     /// The process that an id of a machine means at a time.
     fn at(&self, (process, machine): (u64, u16), ns: i64) -> Option<&Span> {
         let is_it = |span: &&Span| (span.key, span.machine) == (process, machine) && span.holds_at(ns);
@@ -148,21 +183,40 @@ impl Processes<'_> {
     }
 }
 
-impl Spans<'_> {
+impl<'a> Folder<'a> {
+    /// Without any span; `owners` are those of the processes.
+    pub(super) fn new(subject: Subject, owners: &'a [Span], recording: &Recorded<'a>, space: &SpillSpace) -> Self {
+        Folder { subject, owners: Processes::of(owners), recording: *recording, found: space.records() }
+    }
+
+    /// Whether a fact is of the time of which something is known.
+    pub(super) fn is_within(&self, fact: &Fact) -> bool {
+        fact.ns < self.recording.extent(fact.machine).to_ns
+    }
+
     /// The facts of one id, in the order of the recording.
-    fn fold<'f>(&mut self, facts: impl Iterator<Item = &'f Fact>) -> Result<()> {
-        let mut current: Option<Span> = None;
-        for fact in facts {
-            let is_another = current.as_ref().is_some_and(|span| self.is_another(span, fact));
-            if is_another && let Some(span) = current.take() {
-                let next = self.begin_behind(&span, fact);
-                self.close(span, next)?;
-                current = Some(open(fact, next));
-            }
-            let span = current.get_or_insert_with(|| open(fact, self.begin(fact)));
-            self.learn(span, fact);
+    fn fold<'f>(&mut self, mut facts: impl Iterator<Item = &'f Fact>) -> Result<()> {
+        let mut current = None;
+        facts.try_for_each(|fact| self.take(&mut current, fact))?;
+        current.map_or(Ok(()), |span| self.end(span))
+    }
+
+    /// Adds the next fact of an id to what the id means.
+    pub(super) fn take(&mut self, current: &mut Option<Span>, fact: &Fact) -> Result<()> {
+        let is_another = current.as_ref().is_some_and(|span| self.is_another(span, fact));
+        if is_another && let Some(span) = current.take() {
+            let next = self.begin_behind(&span, fact);
+            self.close(span, next)?;
+            *current = Some(open(fact, next));
         }
-        current.map_or(Ok(()), |span| self.close(span, self.recording.extent(span.machine).to_ns))
+        let span = current.get_or_insert_with(|| open(fact, self.begin(fact)));
+        self.learn(span, fact);
+        Ok(())
+    }
+
+    /// Ends what an id meant last, with the recording.
+    pub(super) fn end(&mut self, span: Span) -> Result<()> {
+        self.close(span, self.recording.extent(span.machine).to_ns)
     }
 
     /// When what a fact describes began, or had begun: with the recording, or later with the process that it is in.
@@ -396,7 +450,7 @@ mod tests {
         assert_eq!((found[1].started_ns(), found[1].ended_ns()), (Some(60), None));
         // A process that runs has no exit status, whatever the rundown says.
         assert_eq!(found[0].number(process::EXIT_STATUS), Some(3));
-        let owners = Processes { spans: &found, last: Cell::default() };
+        let owners = Processes::of(&found);
         let t = |process, ns, from_ns| {
             assert_eq!(owners.at((process, 0), ns).map(|span| span.from_ns), from_ns, "{process} at {ns}");
         };

@@ -10,26 +10,27 @@ use rayon::prelude::*;
 use spill::{SpillSpace, SpillWriter, Spilled};
 
 use super::fact::Fact;
-use super::fold::{Extent, Recorded, fold};
+use super::fold::{Recorded, RecordedTimes, fold};
+use super::local_texts::Adoption;
 use super::paths::DosPaths;
-use super::reader::{DescribedFacts, Readers};
+use super::reader::{DescribedFacts, Readers, Reading};
 use super::result::Dimensions;
 use super::texts::TextWriter;
-use crate::plan::{Key, PlanResult, PlannedInputs};
+use crate::plan::{Key, PlanResult, PlannedInputs, ShapeIds};
 use crate::survey::{self, BufferSummary, DescriptiveKind, FileSurvey, Issue, IssueCode, OneBehind, Severity};
 
 /// Bytes of buffers that are read side by side: what they record may take some times as many.
 const TOGETHER_BYTES: u64 = 8 << 20;
 
-/// Bytes of buffers that one thread reads together: the events of a shape are decoded side by side.
+/// Bytes of buffers that one thread reads together: of texts that come again one is converted.
 const PORTION_BYTES: u64 = 1 << 20;
 
-/// Events of one shape that are decoded side by side.
+/// Events whose facts are handed over together.
 const TOGETHER_ROWS: usize = 1 << 14;
 
 /// Facts of one subject that are kept: those that are first in the recording's files. The others are counted, and what ids
 /// meant is known up to the first of them.
-const MAX_FACTS: usize = 1 << 24;
+pub(super) const MAX_FACTS: usize = 1 << 24;
 
 /// Gathers what the events of a recording record of some subjects; says what is left out of it.
 ///
@@ -47,14 +48,12 @@ pub fn gather(
     let readers = timed(progress, Step::Plan, || Readers::of(plan, subjects));
     let mut gathered = Gathered::new(space);
     if !readers.is_empty() {
+        let ids = timed(progress, Step::Plan, || ShapeIds::new(plan.shapes.iter().map(|shape| &shape.key)));
         for (number, file) in (0u16..).zip(files) {
-            gathered.read(&readers, file, number, inputs, progress)?;
+            gathered.read((&readers, &ids), subjects, (file, number), inputs, progress)?;
         }
     }
-    let sources: Vec<_> = plan.shapes.iter().map(|shape| shape.key.identity.provider).collect();
-    let extents = Extent::of_machines(files, inputs);
-    let recorded = Recorded { extents: &extents, until_ns: i64::MAX, sources: &sources };
-    gathered.finish(&recorded, space, progress)
+    gathered.finish(&RecordedTimes::of(files, inputs, plan).recorded(), space, progress)
 }
 
 /// What was gathered so far.
@@ -84,21 +83,20 @@ impl Gathered {
 
     fn read(
         &mut self,
-        readers: &Readers,
-        file: &FileSurvey,
-        number: u16,
+        (readers, ids): (&Readers, &ShapeIds),
+        subjects: &[Subject],
+        (file, number): (&FileSurvey, u16),
         inputs: &PlannedInputs<'_>,
         progress: &dyn Progress,
     ) -> Result<()> {
-        let at = (number, inputs.get(number).machine);
         let input = inputs.open(number)?;
         let reader = BufferReader { rules: file.rules(), input: &*input };
-        let describing: Vec<&BufferSummary> =
-            file.buffers.iter().filter(|buffer| buffer.describes_subjects()).collect();
-        let source = Source { readers, reader: &reader, file, number };
+        let describing: Vec<&BufferSummary> = file.buffers.iter().filter(|buffer| buffer.describes(subjects)).collect();
+        let machine = inputs.get(number).machine;
+        let source = Source { readers, ids, reader: &reader, file, number, machine };
         let take = |gathered: &mut Self, described: Vec<Vec<DescribedFacts>>| {
             timed(progress, Step::Plan, || {
-                described.iter().flatten().try_for_each(|described| gathered.take(described, at))
+                described.into_iter().flatten().try_for_each(|described| gathered.take(described, number))
             })
         };
         let mut behind = OneBehind::default();
@@ -108,7 +106,7 @@ impl Gathered {
             if together.len() == 1 {
                 behind.end(|described| take(self, described))?;
                 let mut scratch = Scratch::default();
-                source.read(together, &mut scratch, |described| take(self, vec![described]))?;
+                source.read(together, &mut scratch, |described| take(self, vec![vec![described]]))?;
                 continue;
             }
             behind.turn(|| source.read_parallel(together, progress), |described| take(self, described))?;
@@ -116,24 +114,28 @@ impl Gathered {
         behind.end(|described| take(self, described))
     }
 
-    fn take(&mut self, described: &DescribedFacts, (input, machine): (u16, u16)) -> Result<()> {
-        let place = Subject::ALL.iter().position(|known| *known == described.subject).unwrap_or_default();
-        for mut fact in described.facts.iter().copied() {
-            fact.machine = machine;
-            if self.facts[place].len() >= MAX_FACTS {
-                let left_out = self.left_out[place].get_or_insert(LeftOut { input, events: 0, from_ns: fact.ns });
-                left_out.events += 1;
-                left_out.from_ns = left_out.from_ns.min(fact.ns);
-                continue;
+    fn take(&mut self, described: DescribedFacts, input: u16) -> Result<()> {
+        let DescribedFacts { facts, texts, .. } = described;
+        let mut adoption = Adoption::of(&texts);
+        for (place, mut facts) in facts.into_iter().enumerate() {
+            let room = MAX_FACTS.saturating_sub(self.facts[place].len());
+            self.leave_out(place, input, facts.get(room..).unwrap_or_default());
+            facts.truncate(room);
+            for fact in &mut facts {
+                adoption.adopt(&mut fact.texts, &mut self.texts)?;
             }
-            for id in &mut fact.texts {
-                if let Some(text) = described.text(*id) {
-                    *id = self.texts.add(text)?;
-                }
-            }
-            self.facts[place].push(fact)?;
+            self.facts[place].extend(&facts)?;
         }
         Ok(())
+    }
+
+    /// Counts facts for which there is no room.
+    fn leave_out(&mut self, place: usize, input: u16, facts: &[Fact]) {
+        for fact in facts {
+            let left_out = self.left_out[place].get_or_insert(LeftOut { input, events: 0, from_ns: fact.ns });
+            left_out.events += 1;
+            left_out.from_ns = left_out.from_ns.min(fact.ns);
+        }
     }
 
     fn finish(
@@ -174,9 +176,11 @@ impl Gathered {
 /// Where facts are read from.
 struct Source<'a> {
     readers: &'a Readers,
+    ids: &'a ShapeIds,
     reader: &'a BufferReader<'a>,
     file: &'a FileSurvey,
     number: u16,
+    machine: u16,
 }
 
 impl Source<'_> {
@@ -187,7 +191,7 @@ impl Source<'_> {
             timed(progress, Step::Schema, || {
                 let mut all = Vec::new();
                 self.read(portion, scratch, |described| {
-                    all.extend(described);
+                    all.push(described);
                     Ok(())
                 })?;
                 Ok(all)
@@ -201,17 +205,17 @@ impl Source<'_> {
         &self,
         buffers: &[&BufferSummary],
         scratch: &mut Scratch,
-        mut take: impl FnMut(Vec<DescribedFacts>) -> Result<()>,
+        mut take: impl FnMut(DescribedFacts) -> Result<()>,
     ) -> Result<()> {
-        let mut reading = self.readers.read();
+        let mut reading = Reading::new(self.readers, self.ids, self.machine);
         for buffer in buffers {
             self.file.descriptive.visit(DescriptiveKind::OfSubjects, self.reader, buffer, scratch, |raw, at| {
                 let key = || Key::new(&self.file.clock, self.number, at);
                 let waiting = reading.push(raw, &self.reader.rules.context, key)?;
-                if waiting >= TOGETHER_ROWS { take(reading.finish()?) } else { Ok(()) }
+                if waiting >= TOGETHER_ROWS { take(reading.finish()) } else { Ok(()) }
             })?;
         }
-        take(reading.finish()?)
+        take(reading.finish())
     }
 }
 

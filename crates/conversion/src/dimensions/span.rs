@@ -53,6 +53,11 @@ impl Span {
         Span { key, from_ns, to_ns, ..Span::default() }
     }
 
+    /// What it describes.
+    pub(super) fn id(&self) -> ScopedId {
+        (self.scope, self.key, self.machine)
+    }
+
     /// When it started, if that is known.
     pub fn started_ns(&self) -> Option<i64> {
         (self.flags & STARTED != 0).then_some(self.started_ns)

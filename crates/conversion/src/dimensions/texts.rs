@@ -9,6 +9,9 @@ use spill::{SpillSpace, SpillWriter, Spilled};
 /// Where a text stands: its place and one, so that 0 is none.
 pub type TextId = u64;
 
+/// A bit of the ids of texts that came with the rows.
+pub(super) const LATE: TextId = 1 << 63;
+
 /// Bytes in front of a text: its length, little-endian.
 const PREFIX: usize = size_of::<u32>();
 
@@ -42,6 +45,8 @@ struct RememberedText {
 #[derive(Debug, Default)]
 pub struct Texts {
     bytes: Spilled<u8>,
+    /// Those whose ids have the bit [`LATE`].
+    late: Spilled<u8>,
 }
 
 impl TextWriter {
@@ -86,14 +91,19 @@ impl TextWriter {
     /// # Errors
     /// Those of [`SpillWriter::finish`].
     pub(super) fn finish(self) -> Result<Texts> {
-        Ok(Texts { bytes: self.bytes.finish()? })
+        Ok(Texts::of(self.bytes.finish()?))
     }
 }
 
 impl Texts {
     /// Texts that were stored as [`Texts::bytes`].
     pub fn of(bytes: Spilled<u8>) -> Self {
-        Texts { bytes }
+        Texts { bytes, late: Spilled::default() }
+    }
+
+    /// The same with texts that came later, whose ids have the bit [`LATE`].
+    pub(super) fn with_late(self, late: Texts) -> Texts {
+        Texts { late: late.bytes, ..self }
     }
 
     /// All of them, as they can be stored.
@@ -103,8 +113,9 @@ impl Texts {
 
     /// The text in a place; `None` where there is none.
     pub fn get(&self, id: TextId) -> Option<&str> {
-        let start = usize::try_from(id.checked_sub(1)?).ok()?;
-        let (len, rest) = self.bytes.get(start..)?.split_first_chunk::<PREFIX>()?;
+        let bytes = if id & LATE == 0 { &self.bytes } else { &self.late };
+        let start = usize::try_from((id & !LATE).checked_sub(1)?).ok()?;
+        let (len, rest) = bytes.get(start..)?.split_first_chunk::<PREFIX>()?;
         let text = rest.get(..usize::try_from(u32::from_le_bytes(*len)).ok()?)?;
         str::from_utf8(text).ok()
     }

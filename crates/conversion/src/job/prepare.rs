@@ -18,7 +18,7 @@ use crate::convert::ConvertOptions;
 use crate::convert::repeated;
 use crate::convert::write_options::WriteOptions;
 use crate::convert::{JobProgress, MessagePolicy, Outcome, Recording, Report, StackPolicy, Stage, Surveyed};
-use crate::dimensions::{self, Dimensions, Owners};
+use crate::dimensions::{self, BEFORE_ROWS, Dimensions, LateDimensions, LateFacts, Owners};
 use crate::plan::{self, CompiledFilter, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::stacks::{self, Stacks};
 use crate::survey::{self, DescriptiveEvents, FileFacts, FileSurvey, Issue, SurveyOptions};
@@ -107,6 +107,8 @@ pub(super) fn plan(
 pub(super) struct Prepared<'a> {
     pub surveyed: Surveyed,
     pub dimensions: Dimensions,
+    /// What takes the facts of ids that come with the rows; the dimensions lack them.
+    pub late: Option<LateFacts>,
     pub stacks: Stacks,
     pub write: WriteOptions,
     pub planned: PlannedInputs<'a>,
@@ -121,6 +123,15 @@ pub(super) enum Early<T> {
     Outcome(Outcome),
 }
 
+/// Who makes the rows of what is prepared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RowsFollow {
+    /// Whoever prepares, of all events together.
+    AtOnce,
+    /// Others, of parts.
+    Elsewhere,
+}
+
 /// Plans a job that was surveyed and cuts it into partitions; where no events need become rows, says what becomes of it.
 ///
 /// # Errors
@@ -130,7 +141,7 @@ pub(super) fn prepare<'a>(
     job: &Recording,
     files: Vec<FileSurvey>,
     inputs: &'a Inputs,
-    options: &ConvertOptions,
+    (options, rows): (&ConvertOptions, RowsFollow),
     space: &SpillSpace,
     progress: &dyn JobProgress,
 ) -> Result<Early<Prepared<'a>>> {
@@ -148,13 +159,17 @@ pub(super) fn prepare<'a>(
         let report = of_survey(&folder::trace_folder(&options.out, &job.name), surveyed);
         return Ok(Early::Outcome(Outcome::DryRun(Box::new(Report { partitions, ..report }))));
     }
-    let needs = Needs::of_all(surveyed.plan.filter.clone());
+    let plan = &surveyed.plan;
+    let comes_late = rows == RowsFollow::AtOnce && plan.filter.is_none() && dimensions::can_come_late(plan);
+    let late = comes_late.then(|| LateFacts::of(&surveyed.files, &planned, plan)).flatten();
+    let subjects: &[_] = if comes_late { &BEFORE_ROWS } else { &Subject::ALL };
+    let needs = Needs { subjects, ..Needs::of_all(plan.filter.clone()) };
     let gathered = gather(pool, &surveyed, &planned, (options, &needs), space, progress)?;
     let mut surveyed = surveyed;
     let Gathered { dimensions, stacks, partitions } = gathered.noted_in(&mut surveyed.files);
     surveyed.files.iter_mut().for_each(|file| file.descriptive = DescriptiveEvents::default());
     let write = write_options(options, settings);
-    Ok(Early::Prepared(Prepared { surveyed, dimensions, stacks, write, planned, partitions }))
+    Ok(Early::Prepared(Prepared { surveyed, dimensions, late, stacks, write, planned, partitions }))
 }
 
 /// What a conversion needs besides survey and plan.
@@ -229,6 +244,29 @@ pub(super) fn gather(
     let ((dimensions, issues), (stacks, not_joined), partitions) = (dimensions?, stacks?, partitions?);
     let issues = issues.into_iter().chain(not_joined).collect();
     Ok(GatheredWithIssues { gathered: Gathered { dimensions, stacks, partitions }, issues })
+}
+
+/// Adds what was gathered with the rows; where it was too much for that, all is gathered now.
+///
+/// # Errors
+/// Those of [`gather`].
+pub(super) fn complete(
+    dimensions: Dimensions,
+    late: Option<LateDimensions>,
+    (surveyed, planned): (&Surveyed, &PlannedInputs<'_>),
+    space: &SpillSpace,
+    progress: &dyn JobProgress,
+) -> Result<Dimensions> {
+    let Surveyed { files, plan, .. } = surveyed;
+    match late {
+        None => Ok(dimensions),
+        Some(LateDimensions::Folded(late)) => Ok(dimensions.with_late(late)),
+        Some(LateDimensions::TooMany) => {
+            // What is left out of all ids is nothing: they are few enough to come late.
+            let (dimensions, _) = dimensions::gather(&Subject::ALL, files, planned, plan, space, progress)?;
+            Ok(dimensions)
+        }
+    }
 }
 
 fn cut(

@@ -21,7 +21,7 @@ use spill::SpillSpace;
 use zerocopy::IntoBytes;
 
 use super::plan_folder::{self, StoredJob, StoredPlan, StoredReport};
-use super::prepare::{Early, Prepared, inputs, prepare, survey};
+use super::prepare::{Early, Prepared, RowsFollow, inputs, prepare, survey};
 use super::records::{PLAN_ANEW, StoredRecords};
 use super::stored_dimensions::StoredDimensions;
 use super::stored_stacks::PartitionStacks;
@@ -178,8 +178,8 @@ pub fn plan_in(
     let space = SpillSpace::temporary();
     let inputs = inputs(job, options, progress)?;
     let files = survey(&pool, job, &inputs, options, &space, true, progress)?;
-    let Prepared { surveyed: Surveyed { files, plan, .. }, dimensions, stacks, write, planned, partitions } =
-        match prepare(&pool, job, files, &inputs, options, &space, progress)? {
+    let Prepared { surveyed: Surveyed { files, plan, .. }, dimensions, stacks, write, planned, partitions, .. } =
+        match prepare(&pool, job, files, &inputs, (options, RowsFollow::Elsewhere), &space, progress)? {
             Early::Prepared(prepared) => prepared,
             Early::Outcome(outcome) => return Ok(PlanOutcome::Done(outcome)),
         };
@@ -323,6 +323,7 @@ impl StoredPart<'_> {
             filter: filter.or(stored.plan.result.filter.as_ref()),
             inputs: &planned,
             owners: &Owners::of(&dimensions),
+            late: None,
             stacks: &stacks,
             options: &stored.job.write,
             memory,

@@ -321,6 +321,7 @@ impl Opened {
             filter: Some(filter),
             inputs: &planned,
             owners: &Owners::of(dimensions),
+            late: None,
             stacks,
             options: &write,
             memory: self.options.memory,

@@ -2,6 +2,7 @@
 
 use etl::buffer::scan::BufferExtent;
 use etl::event::Gap;
+use etl::event::subject::Subject;
 use etl::layout::buffer::BUFFER_HEADER_LEN;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -35,7 +36,7 @@ pub struct BufferSummary {
     pub recovered: u32,
     /// The bytes behind which events were found again.
     pub gap: Gap,
-    /// 1 where an event shows what an id of others means, else 0.
+    /// A bit for each kind of id of which an event shows what it means, by the number of the [`Subject`].
     pub subjects: u16,
     /// 1 where an event describes the stack of another, else 0.
     pub stacks: u16,
@@ -66,9 +67,9 @@ impl BufferSummary {
         }
     }
 
-    /// Whether an event shows what an id of others means.
-    pub fn describes_subjects(&self) -> bool {
-        self.subjects != 0
+    /// Whether an event shows what an id of one of these kinds means.
+    pub fn describes(&self, subjects: &[Subject]) -> bool {
+        subjects.iter().any(|subject| self.subjects >> *subject as u16 & 1 == 1)
     }
 
     /// Whether an event describes the stack of another.

@@ -155,8 +155,8 @@ impl Counts {
     fn count(&mut self, buffer: &mut BufferSummary, raw: &RawEvent<'_>, file: &FileContext, at: FileKey) {
         match self.shapes.count(raw, file, at) {
             Mark::None => {}
-            Mark::Subject => {
-                buffer.subjects = 1;
+            Mark::Subject(subject) => {
+                buffer.subjects |= 1 << subject as u16;
                 self.descriptive.push(DescriptiveKind::OfSubjects, raw);
             }
             Mark::Stack => {

@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use etl::event::{EventIdentity, stack, subject};
+use etl::event::subject::{self, Subject};
+use etl::event::{EventIdentity, stack};
 use etl::layout::header::HeaderFamily;
 use etl::layout::kernel;
 use schema::eventsource;
@@ -26,7 +27,7 @@ pub enum Mark {
     /// The event says when each processor dropped its last event.
     Dropped,
     /// The event shows what an id of others means. Its buffer is remembered, not the event: there may be millions.
-    Subject,
+    Subject(Subject),
     /// The event describes the stack of another. Its buffer is remembered, not the event.
     Stack,
     /// The event says that something was lost, and nothing but its place and number matters.
@@ -90,9 +91,11 @@ impl Mark {
                 Mark::Notice(Notice::of(identity))
             }
             family if family.is_event() && identity.id == eventsource::EVENT_ID => Mark::Schema,
-            _ if subject::described_by(identity).is_some() => Mark::Subject,
-            _ if stack::described_by(identity).is_some() => Mark::Stack,
-            _ => Mark::None,
+            _ => match subject::described_by(identity) {
+                Some((subject, _)) => Mark::Subject(subject),
+                None if stack::described_by(identity).is_some() => Mark::Stack,
+                None => Mark::None,
+            },
         }
     }
 }
@@ -140,7 +143,7 @@ const MAX_NOTICES: usize = 1 << 16;
 /// How many events of a file are remembered.
 fn limit(mark: Mark) -> usize {
     match mark {
-        Mark::None | Mark::Subject | Mark::Stack | Mark::Notice(_) => 0,
+        Mark::None | Mark::Subject(_) | Mark::Stack | Mark::Notice(_) => 0,
         Mark::Session => 1 << 8,
         Mark::Schema => 1 << 18,
         Mark::Dropped => 1 << 12,
@@ -195,7 +198,7 @@ impl Marks {
     #[cold]
     pub fn add_event(&mut self, mark: Mark, at: FileKey) {
         match mark {
-            Mark::None | Mark::Subject | Mark::Stack => {}
+            Mark::None | Mark::Subject(_) | Mark::Stack => {}
             Mark::Notice(notice) => self.add_notice(notice, &at),
             Mark::Session => self.session.push(at, limit(mark)),
             Mark::Schema => self.schema.push(at, limit(mark)),
