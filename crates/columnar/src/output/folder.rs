@@ -461,7 +461,7 @@ fn checked(name: &str) -> Result<&str> {
 }
 
 /// The name of the folder of a plan.
-pub(super) fn plan_folder_name(name: &str, plan_hash: &str) -> String {
+pub fn plan_folder_name(name: &str, plan_hash: &str) -> String {
     format!("{PREFIX}{name}{PLAN}{plan_hash}")
 }
 

@@ -21,7 +21,7 @@ use crate::convert::{JobProgress, MessagePolicy, Outcome, Recording, Report, Sta
 use crate::dimensions::{self, BEFORE_ROWS, Dimensions, LateDimensions, LateFacts, Owners};
 use crate::plan::{self, CompiledFilter, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::stacks::{self, Stacks};
-use crate::survey::{self, DescriptiveEvents, FileFacts, FileSurvey, Issue, SurveyOptions};
+use crate::survey::{self, DescriptiveEvents, FileFacts, FileSurvey, Issue, Stretches, SurveyOptions};
 
 /// Rows of the row groups of a stream: what a reader waits for before the first batch.
 pub(super) const STREAM_ROWS: u32 = 1 << 17;
@@ -54,13 +54,30 @@ pub(super) fn survey(
     hash: bool,
     progress: &dyn JobProgress,
 ) -> Result<Vec<FileSurvey>> {
+    survey_joined(pool, job, inputs, options, (space, hash), |_| Ok(Stretches::default()), progress)
+}
+
+/// The same, of inputs of which `stretches` may have been surveyed ahead.
+///
+/// # Errors
+/// Those of [`survey`] and of `stretches`.
+pub(super) fn survey_joined(
+    pool: &ThreadPool,
+    job: &Recording,
+    inputs: &Inputs,
+    options: &ConvertOptions,
+    (space, hash): (&SpillSpace, bool),
+    stretches: impl Fn(u16) -> Result<Stretches> + Sync,
+    progress: &dyn JobProgress,
+) -> Result<Vec<FileSurvey>> {
     progress.stage(Stage::Survey { bytes: inputs.identities().map(|identity| identity.size).sum() });
     pool.install(|| {
         let mut files = Vec::with_capacity(inputs.len());
         for (id, input) in (0..).map(InputId).zip(&job.inputs) {
             let file = inputs.get(id)?;
             let survey_options = SurveyOptions { anchor: options.anchor, hash, offset_ns: input.offset_ns };
-            files.push(survey::survey_within(space, &*file, input.source.clone(), &survey_options, progress)?);
+            let (name, ahead) = (input.source.clone(), stretches(id.0)?);
+            files.push(survey::survey_joined(space, &*file, name, &survey_options, &ahead, progress)?);
         }
         repeated::check(&mut files, options.allow_repeated)?;
         timed(progress, Step::Plan, || survey::settle(&mut files));

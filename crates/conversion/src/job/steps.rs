@@ -6,25 +6,25 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use base::error::{Error, ErrorKind, Result};
-use base::remote;
 use base::resources::pool;
 use base::resources::{default_memory, default_threads};
 use columnar::dataset::rows_in_footer;
-use columnar::output::folder::{CleanupRegistry, no_plan, plan_name, trace_folder};
-use columnar::output::remote_store::RemoteStore;
-use columnar::output::{
-    CommitRecord, IfExists, LocalFolder, Output, PlanOutput, RemoteOutput, StagedName, Store, clean, store_at,
-};
+use columnar::output::folder::{plan_name, trace_folder};
+use columnar::output::{CommitRecord, IfExists, LocalFolder, Output, PlanOutput, StagedName, Store, store_at};
 use etl::input::{InputId, Inputs, OpenOptions};
 use schema::extend::Additions;
 use spill::SpillSpace;
 use zerocopy::IntoBytes;
 
 use super::plan_folder::{self, StoredJob, StoredPlan, StoredReport};
-use super::prepare::{Early, Prepared, RowsFollow, inputs, prepare, survey};
+pub use super::plan_place::PlanPlace;
+use super::plan_place::discard;
+use super::prepare::{Early, Prepared, RowsFollow, inputs, prepare, survey_joined};
 use super::records::{PLAN_ANEW, StoredRecords};
 use super::stored_dimensions::StoredDimensions;
 use super::stored_stacks::PartitionStacks;
+use super::stretches;
+pub use super::stretches::survey_stretch;
 use super::update::Update;
 use crate::commit::Commit;
 use crate::commit::lock_file;
@@ -38,7 +38,7 @@ use crate::convert::{JobProgress, Outcome, Recording, Stage, Surveyed};
 use crate::dimensions::Owners;
 use crate::plan::{CompiledFilter, PartitionView, PlanFile, PlannedInputs, Segment};
 use crate::stacks::Stacks;
-use crate::survey::{FileFacts, SurveyResult};
+use crate::survey::{FileFacts, Stretches, SurveyResult};
 
 /// What a step may use.
 #[derive(Clone, Debug)]
@@ -60,52 +60,6 @@ impl Default for StepOptions {
         StepOptions { threads, memory: default_memory(threads), open: OpenOptions::default(), run_id: None }
     }
 }
-
-/// Where a plan lies, and where the trace is published that it becomes.
-#[derive(Debug)]
-pub struct PlanPlace {
-    /// The files of the plan, and those of the trace.
-    pub output: Arc<dyn PlanOutput>,
-    /// The folder of the output: members of archives are unpacked there unless [`StepOptions::open`] says otherwise.
-    pub out: PathBuf,
-    /// What the trace is called in messages.
-    pub target: PathBuf,
-    /// For what does not fit into memory.
-    pub space: SpillSpace,
-}
-
-impl PlanPlace {
-    /// The folder of a plan on this system.
-    pub fn local(folder: LocalFolder) -> PlanPlace {
-        let (out, target) = (folder.out().to_owned(), folder.target());
-        PlanPlace { out, target, space: SpillSpace::new(folder.folder()), output: Arc::new(folder) }
-    }
-
-    /// The plan of a trace below the address of a store; what is not sent yet lies in a folder that `open` says.
-    fn remote(
-        url: &str,
-        (name, hash): (&str, &str),
-        open: &OpenOptions,
-        progress: &dyn JobProgress,
-    ) -> Result<PlanPlace> {
-        let output = RemoteOutput::plan((url, name, hash), &open.folder(), &progress.cleanup(), progress.stop())?;
-        let (target, space) = (output.target(), SpillSpace::new(output.spool()));
-        Ok(PlanPlace { out: url.into(), target, space, output: Arc::new(output) })
-    }
-
-    /// That of a plan whose folder or address is known.
-    fn of(folder: &Path, open: &OpenOptions, progress: &dyn JobProgress, local: OpenPlan) -> Result<PlanPlace> {
-        let Some(url) = remote::url_of(folder) else {
-            return Ok(PlanPlace::local(local(&progress.cleanup(), folder)?));
-        };
-        let out = url.rsplit_once('/').map(|(out, _)| out);
-        let (out, named) = out.zip(plan_name(folder)).ok_or_else(|| no_plan(folder))?;
-        PlanPlace::remote(out, named, open, progress)
-    }
-}
-
-/// Opens the folder of a plan.
-type OpenPlan = fn(&CleanupRegistry, &Path) -> Result<LocalFolder>;
 
 /// What became of planning.
 #[derive(Debug)]
@@ -155,11 +109,9 @@ pub fn plan(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgres
     {
         return Ok(PlanOutcome::Done(known));
     }
-    plan_in(job, options, progress, |trace, hash| {
-        if let Some(url) = remote::url_of(&options.out) {
-            return PlanPlace::remote(&url, (trace, hash), &options.open, progress);
-        }
-        Ok(PlanPlace::local(LocalFolder::create_plan(&progress.cleanup(), &options.out, trace, hash)?))
+    let ahead = |inputs: &Inputs| Some(stretches::folder(&options.out, &job.name, inputs.identities()));
+    plan_joined(job, options, ahead, progress, |trace, hash| {
+        PlanPlace::begin(&options.out, (trace, hash), &options.open, progress)
     })
 }
 
@@ -174,14 +126,31 @@ pub fn plan_in(
     progress: &dyn JobProgress,
     begin: impl FnOnce(&str, &str) -> Result<PlanPlace>,
 ) -> Result<PlanOutcome> {
+    plan_joined(job, options, |_| None, progress, begin)
+}
+
+/// As [`plan_in`], with stretches of the inputs that were surveyed ahead, in the folder that `ahead` says.
+fn plan_joined(
+    job: &Recording,
+    options: &ConvertOptions,
+    ahead: impl FnOnce(&Inputs) -> Option<PathBuf>,
+    progress: &dyn JobProgress,
+    begin: impl FnOnce(&str, &str) -> Result<PlanPlace>,
+) -> Result<PlanOutcome> {
     let pool = pool(options.threads)?;
     let space = SpillSpace::temporary();
     let inputs = inputs(job, options, progress)?;
-    let files = survey(&pool, job, &inputs, options, &space, true, progress)?;
+    let folder = ahead(&inputs);
+    let ahead =
+        |input| folder.as_deref().map_or_else(|| Ok(Stretches::default()), |folder| stretches::find(folder, input));
+    let files = survey_joined(&pool, job, &inputs, options, (&space, true), ahead, progress)?;
     let Prepared { surveyed: Surveyed { files, plan, .. }, dimensions, stacks, write, planned, partitions, .. } =
         match prepare(&pool, job, files, &inputs, (options, RowsFollow::Elsewhere), &space, progress)? {
             Early::Prepared(prepared) => prepared,
-            Early::Outcome(outcome) => return Ok(PlanOutcome::Done(outcome)),
+            Early::Outcome(outcome) => {
+                folder.as_deref().map_or(Ok(()), discard)?;
+                return Ok(PlanOutcome::Done(outcome));
+            }
         };
     let segments = || partitions.list().iter().map(|partition| partitions.segments(partition));
     let of_partitions = PartitionStacks::of(&stacks, segments(), &space, progress)?;
@@ -389,6 +358,9 @@ fn commit_started(
     let SurveyResult { files } = plan_folder::read_survey(plan, &stored.plan.inputs, &place.space, progress)?;
     let dimensions = stored.job.dimensions.read(plan, &place.space, progress)?;
     let StoredPlan { job, plan, hash } = stored;
+    // All that they know is in the plan.
+    let identities = plan.inputs.iter().map(|input| &input.identity);
+    discard(&stretches::folder(&place.out, &job.trace, identities))?;
     let facts = FileFacts::of(&files, progress)?;
     let commit = Commit {
         name: &job.trace,
@@ -413,14 +385,6 @@ fn commit_started(
     let output = Arc::clone(&place.output) as Arc<dyn Output>;
     let finished = pool.install(|| commit.finish(surveyed, &partitions, reports, &output, || Ok(()), progress))?;
     finished.publish(&output, progress)
-}
-
-/// Removes what is left of a plan whose trace is published.
-fn discard(folder: &Path) -> Result<()> {
-    match remote::url_of(folder) {
-        Some(url) => clean::remove_below(&RemoteStore::new(&url), ""),
-        None => LocalFolder::discard_plan(folder),
-    }
 }
 
 /// Adds the names of a trace to the lock of the output folder, where it was planned with that.

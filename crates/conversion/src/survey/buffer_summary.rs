@@ -67,6 +67,13 @@ impl BufferSummary {
         }
     }
 
+    /// The same buffer with a number that is higher by `shift`.
+    pub(super) fn moved(&self, shift: u64) -> BufferSummary {
+        let mut moved = *self;
+        moved.extent.ordinal = moved.extent.ordinal.saturating_add(shift);
+        moved
+    }
+
     /// Whether an event shows what an id of one of these kinds means.
     pub fn describes(&self, subjects: &[Subject]) -> bool {
         subjects.iter().any(|subject| self.subjects >> *subject as u16 & 1 == 1)

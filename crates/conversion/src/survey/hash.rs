@@ -11,6 +11,7 @@ use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 use etl::input::Input;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Bytes of a subtree: a power of two of BLAKE3's chunks, and few enough that a window has some for every thread.
 pub(super) const SUBTREE: u64 = 1 << 20;
@@ -21,6 +22,8 @@ const WINDOW: u64 = 64 << 20;
 /// The hash of a file of which more and more is read, or of a part of it.
 #[derive(Debug, Default)]
 pub(super) struct FileHash {
+    /// The number of the first one; 0 but in a part of the file.
+    first: u64,
     /// What comes of the subtrees so far, but for the last one of the file.
     subtrees: Vec<ChainingValue>,
     /// The last one, whole or not: what becomes of it depends on whether there are others.
@@ -31,7 +34,7 @@ impl FileHash {
     /// The numbers of the subtrees that end at the offset `end` or before it, and are not hashed yet.
     pub(super) fn next(&self, input: &dyn Input, end: u64) -> Range<u64> {
         let next = if end < input.size() { end / SUBTREE } else { last(input) + 1 };
-        self.subtrees.len() as u64 + u64::from(self.last.is_some())..next
+        self.first + self.subtrees.len() as u64 + u64::from(self.last.is_some())..next
     }
 
     /// Hashes the next subtree, the one with this number; returns its bytes.
@@ -93,6 +96,63 @@ fn last(input: &dyn Input) -> u64 {
     input.size().saturating_sub(1) / SUBTREE
 }
 
+/// What comes of the subtrees that begin in a stretch of a file, but for the last one of the file.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct StretchHash {
+    first: u64,
+    subtrees: Vec<ChainingValue>,
+}
+
+impl StretchHash {
+    /// The numbers of the subtrees that begin in these bytes of a file, but for its last one.
+    fn numbers(bytes: &Range<u64>, input: &dyn Input) -> Range<u64> {
+        bytes.start.div_ceil(SUBTREE)..bytes.end.div_ceil(SUBTREE).min(last(input))
+    }
+
+    /// Whether it may be that of these bytes: what comes from a file is not believed.
+    pub(super) fn is_of(&self, bytes: &Range<u64>, input: &dyn Input) -> bool {
+        let numbers = StretchHash::numbers(bytes, input);
+        let count = numbers.end.saturating_sub(numbers.start);
+        self.first == numbers.start && self.subtrees.len() as u64 == count
+    }
+}
+
+impl FileHash {
+    /// For the subtrees that begin in these bytes of a file.
+    pub(super) fn of_stretch(bytes: &Range<u64>) -> Self {
+        FileHash { first: bytes.start.div_ceil(SUBTREE), ..FileHash::default() }
+    }
+
+    /// What comes of the subtrees that begin in these bytes of a file.
+    pub(super) fn finish_stretch(
+        mut self,
+        bytes: &Range<u64>,
+        input: &dyn Input,
+        progress: &dyn Progress,
+    ) -> Result<StretchHash> {
+        let numbers = StretchHash::numbers(bytes, input);
+        if !numbers.is_empty() {
+            self.extend(input, numbers.end * SUBTREE, progress)?;
+        }
+        let count = usize::try_from(numbers.end.saturating_sub(numbers.start)).unwrap_or(usize::MAX);
+        self.subtrees.truncate(count);
+        Ok(StretchHash { first: self.first, subtrees: self.subtrees })
+    }
+
+    /// Takes over what was hashed of a stretch, and hashes what is missing in front of it.
+    pub(super) fn join(&mut self, stretch: &StretchHash, input: &dyn Input, progress: &dyn Progress) -> Result<()> {
+        if stretch.subtrees.is_empty() {
+            return Ok(());
+        }
+        if (self.subtrees.len() as u64) < stretch.first {
+            self.extend(input, stretch.first * SUBTREE, progress)?;
+        }
+        let known = (self.subtrees.len() as u64).saturating_sub(stretch.first);
+        self.subtrees.extend(stretch.subtrees.iter().skip(usize::try_from(known).unwrap_or(usize::MAX)));
+        Ok(())
+    }
+}
+
 /// The BLAKE3 hash of a file in lower-case hexadecimal. Its parts are hashed by the threads of the current pool.
 ///
 /// # Errors
@@ -147,6 +207,26 @@ mod tests {
             }
             let expected = blake3::hash(&bytes[..len]).to_hex();
             assert_eq!(hash.finish(&input, &NoProgress).unwrap(), expected.as_str(), "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn the_hash_of_stretches_is_that_of_the_whole() {
+        let whole = usize::try_from(SUBTREE).unwrap();
+        for len in [0, 1, whole, whole + 1, 5 * whole, 5 * whole + 7] {
+            let bytes: Vec<u8> = (0..=250u8).cycle().take(len).collect();
+            let input = etl::input::MemoryInput::new("a.etl", bytes);
+            let expected = hash(&input, &NoProgress).unwrap();
+            for (count, missing) in [(1, 9), (3, 9), (3, 0), (3, 1), (3, 2), (16, 9), (16, 7)] {
+                let mut joined = FileHash::default();
+                for number in (0..count).filter(|&number| number != missing) {
+                    let range = (len as u64 * number / count)..(len as u64 * (number + 1) / count);
+                    let hash = FileHash::of_stretch(&range).finish_stretch(&range, &input, &NoProgress).unwrap();
+                    assert!(hash.is_of(&range, &input));
+                    joined.join(&hash, &input, &NoProgress).unwrap();
+                }
+                assert_eq!(joined.finish(&input, &NoProgress).unwrap(), expected, "{len} {count} {missing}");
+            }
         }
     }
 }

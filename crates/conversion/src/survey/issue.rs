@@ -1,6 +1,7 @@
 //! What is unusual in a trace, with its place.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -109,6 +110,26 @@ impl Issues {
                 own.rest = own.rest.max(theirs.rest);
             }
         }
+    }
+
+    /// The same issues of buffers whose numbers are higher by `shift`.
+    pub(super) fn moved(mut self, shift: u64) -> Issues {
+        let numbers = self.kept.iter_mut().filter_map(|issue| issue.buffer.as_mut());
+        numbers.for_each(|number| *number = number.saturating_add(shift));
+        self
+    }
+
+    /// Whether all are of buffers in a range of numbers, there are as many as counted, and no more than `most` of a code: what
+    /// comes from a file is not believed.
+    pub(super) fn are_of(&self, buffers: &Range<u64>, most: u64) -> bool {
+        let mut kept: BTreeMap<IssueCode, u64> = BTreeMap::new();
+        self.kept.iter().for_each(|issue| *kept.entry(issue.code).or_default() += 1);
+        let is_counted = |(code, count): (&IssueCode, &Count)| {
+            kept.get(code) == Some(&count.all.min(Issues::KEPT)) && count.all <= most
+        };
+        kept.len() == self.counts.len()
+            && self.counts.iter().all(is_counted)
+            && self.kept.iter().all(|issue| issue.buffer.is_some_and(|buffer| buffers.contains(&buffer)))
     }
 
     /// The kept issues, then one for each code of which there are more.

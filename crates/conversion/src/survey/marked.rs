@@ -3,6 +3,7 @@
 //! All of it is bounded: of each kind of event the first in the file are remembered, and the others counted.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use etl::event::subject::{self, Subject};
 use etl::event::{EventIdentity, stack};
@@ -151,7 +152,7 @@ fn limit(mark: Mark) -> usize {
 }
 
 /// The events of one kind that are first in the file.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct First {
     kept: Vec<FileKey>,
     more: u64,
@@ -184,7 +185,7 @@ impl First {
 }
 
 /// The events that one worker has marked; those of several add up to the same whatever the split.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Marks {
     session: First,
     schema: First,
@@ -226,7 +227,7 @@ impl Marks {
 }
 
 /// What the survey remembers of a file.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct MarkLog {
     marks: Marks,
     log: NoticeLog,
@@ -239,6 +240,42 @@ impl MarkLog {
         notices.sort_unstable_by_key(|notices| (notices.first_buffer, notices.notice));
         notices.iter().for_each(|notices| self.log.push(notices));
         self.marks.add(marks);
+    }
+
+    /// Adds what was remembered of the next stretch of the file, of buffers whose numbers are higher by `shift`.
+    pub(super) fn join(&mut self, behind: MarkLog, shift: u64) {
+        let MarkLog { mut marks, log: NoticeLog { mut of_buffers, mut rest } } = behind;
+        for first in [&mut marks.session, &mut marks.schema, &mut marks.dropped] {
+            first.kept.iter_mut().for_each(|at| at.ordinal = at.ordinal.saturating_add(shift));
+        }
+        self.marks.add(marks);
+        for notices in of_buffers.iter_mut().chain(rest.values_mut()) {
+            notices.first_buffer = notices.first_buffer.saturating_add(shift);
+            notices.last_buffer = notices.last_buffer.saturating_add(shift);
+            self.log.push(notices);
+        }
+    }
+
+    /// Whether it may be that of so many events in buffers with these numbers: what comes from a file is not believed.
+    pub(super) fn may_be_of(&self, buffers: &Range<u64>, events: u64) -> bool {
+        let MarkLog { marks, log } = self;
+        let kinds = [(Mark::Session, &marks.session), (Mark::Schema, &marks.schema), (Mark::Dropped, &marks.dropped)];
+        let notices = || log.of_buffers.iter().chain(log.rest.values());
+        let counts = kinds.iter().flat_map(|(_, first)| [first.kept.len() as u64, first.more]);
+        let all = counts.chain(notices().map(|notices| notices.count)).try_fold(0_u64, u64::checked_add);
+        let is_within = |notices: &Notices| {
+            notices.first_buffer <= notices.last_buffer
+                && [notices.first_buffer, notices.last_buffer].iter().all(|number| buffers.contains(number))
+        };
+        marks.notices.is_empty()
+            && kinds.iter().all(|(mark, first)| {
+                first.kept.len() < 2 * limit(*mark) && first.kept.iter().all(|at| buffers.contains(&at.ordinal))
+            })
+            && log.of_buffers.len() <= MAX_NOTICES
+            && (log.rest.is_empty() || log.of_buffers.len() == MAX_NOTICES)
+            && log.of_buffers.is_sorted_by_key(|notices| (notices.first_buffer, notices.notice))
+            && notices().all(is_within)
+            && all.is_some_and(|all| all <= events)
     }
 
     /// The remembered events in file order, the notices, and what is wrong where there are too many.

@@ -4,6 +4,7 @@
 //! conservation proof and a distributed plan need.
 
 mod advice;
+mod assembly;
 mod audit;
 pub mod buffer_summary;
 pub mod count;
@@ -31,6 +32,9 @@ mod settle;
 pub mod shapes;
 pub mod sort;
 pub mod streams;
+pub mod stretch;
+pub mod stretch_file;
+mod stretch_survey;
 pub mod survey_file;
 mod together;
 pub mod unreadable;
@@ -39,7 +43,7 @@ pub use buffer_summary::BufferSummary;
 pub use descriptive::{DescriptiveEvents, DescriptiveKind};
 pub use disorder::Disorder;
 pub use facts::FileFacts;
-pub use file::{survey, survey_within};
+pub use file::{survey, survey_joined, survey_stretch, survey_within};
 pub use file_key::FileKey;
 pub use hash::hash;
 pub use issue::{Issue, Issues, Severity};
@@ -51,4 +55,6 @@ pub use read_back::{READ_BACK_BYTES, read_back, read_back_parallel};
 pub use result::{FileSurvey, SurveyResult};
 pub use settle::settle;
 pub use shapes::ShapeSummary;
+pub use stretch::Stretch;
+pub use stretch_file::Stretches;
 pub use together::{OneBehind, together};

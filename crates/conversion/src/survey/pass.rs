@@ -2,23 +2,24 @@
 
 use base::error::Result;
 use base::progress::{Progress, Step, stop_if_cancelled, timed};
-use etl::buffer::scan::{BufferExtent, BufferScan, Doubt, Region, ScanRules, UnreadableRegion};
-use etl::event::Shape;
+use etl::buffer::guess;
+use etl::buffer::scan::{BufferExtent, BufferScan, Doubt, Region, ScanRules, ScanState};
 use etl::reader::BufferReader;
 use etl::session::Session;
 use rayon::prelude::*;
-use spill::{SpillSpace, SpillWriter, Spilled};
+use spill::SpillSpace;
 
+use super::assembly::{Assembly, Batch, PassResult};
 use super::buffer_summary::BufferSummary;
 use super::count::Counts;
-use super::descriptive::{DescriptiveEvents, KeepBudget};
+use super::descriptive::KeepBudget;
 use super::ending::{Ending, Tail, TailKind};
 use super::hash::{FileHash, SUBTREE};
-use super::issue::{Issue, Issues, Severity};
+use super::issue::{Issue, Severity};
 use super::issue_code::IssueCode;
-use super::marked::{MarkLog, MarkedEvent, NoticeLog};
-use super::shapes::{ShapeSummary, Shapes};
-use super::unreadable::{RegionLog, UnreadableRegions};
+use super::stretch::Stretch;
+use super::stretch_file::Stretches;
+use super::stretch_survey::{StretchPlace, StretchSubject, StretchSurvey};
 
 /// Bytes that are surveyed and hashed together: enough for many cores, small enough to stay in their caches' reach
 /// and for a steady progress bar.
@@ -38,41 +39,110 @@ pub(super) struct Pass<'a> {
     pub(super) progress: &'a dyn Progress,
 }
 
-/// What a pass found, each list in file order or in its own.
-pub(super) struct PassResult {
-    pub(super) buffers: Spilled<BufferSummary>,
-    pub(super) unreadable: UnreadableRegions,
-    pub(super) tail: Option<Tail>,
-    pub(super) shapes: Vec<(Shape, ShapeSummary)>,
-    pub(super) marked: Vec<MarkedEvent>,
-    pub(super) notices: NoticeLog,
-    pub(super) descriptive: DescriptiveEvents,
-    pub(super) issues: Issues,
-}
-
 impl Pass<'_> {
-    /// Visits every buffer of the file but those that begin at the offsets in `repeated`.
+    /// Visits every buffer of the file but those that begin at the offsets in `repeated`, and those of stretches of which somebody has
+    /// found what this pass would.
     ///
     /// # Errors
-    /// When the file cannot be read, when there is no space, or [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted).
-    pub(super) fn over(&self, repeated: &[u64], mut hasher: Option<&mut FileHash>) -> Result<PassResult> {
-        let (input, progress) = (self.reader.input, self.progress);
+    /// When the file or a stretch cannot be read, when there is no space, or
+    /// [`ErrorKind::Interrupted`](base::error::ErrorKind::Interrupted).
+    pub(super) fn over(
+        &self,
+        stretches: &Stretches,
+        repeated: &[u64],
+        mut hasher: Option<&mut FileHash>,
+    ) -> Result<PassResult> {
+        let input = self.reader.input;
         let mut survey = Assembly::new(self.space);
         let room = KeepBudget::of(input.size());
         let mut scan = BufferScan::new(input, self.scan, repeated);
-        let mut batch = next_batch(&mut scan, progress)?;
+        for &stretch in stretches.there() {
+            if let Some(found) = stretches.read(input, &self.subject(stretch), self.space, self.progress)? {
+                self.join(found, &mut scan, repeated, (&mut survey, &room), hasher.as_deref_mut())?;
+            }
+        }
+        self.advance(&mut scan, u64::MAX, (&mut survey, &room), hasher)?;
+        survey.finish(self.progress, |buffers| ending_of(self, buffers))
+    }
+
+    /// Surveys the buffers that begin in a stretch, for [`Pass::over`] to take over. Nothing is found where it is not even known whether
+    /// a scan comes by there.
+    ///
+    /// # Errors
+    /// Those of [`Pass::over`].
+    pub(super) fn of_stretch(&self, stretch: Stretch) -> Result<StretchSurvey> {
+        let (input, subject) = (self.reader.input, self.subject(stretch));
+        let bytes = stretch.bytes(input.size());
+        let nowhere = ScanState { offset: bytes.end, ordinal: 1, after_unreadable: true, spent: 0 };
+        let start = guess::state_at(input, &self.scan, bytes.start, bytes.end)?.unwrap_or(nowhere);
+        let mut scan = BufferScan::new(input, self.scan, &[]);
+        scan.go_on(start);
+        let mut hash = FileHash::of_stretch(&bytes);
+        let mut survey = Assembly::of_stretch(self.space);
+        // Nobody can use the events of another process.
+        let room = KeepBudget::default();
+        self.advance(&mut scan, bytes.end, (&mut survey, &room), Some(&mut hash))?;
+        let place = StretchPlace { subject, start, end: scan.state(), spare: scan.spare() };
+        survey.finish_stretch(place, hash.finish_stretch(&bytes, input, self.progress)?)
+    }
+
+    fn subject(&self, stretch: Stretch) -> StretchSubject {
+        let identity = self.reader.input.identity().clone();
+        StretchSubject { identity, stretch, scan: self.scan, read: self.reader.rules }
+    }
+
+    /// Takes over what was found in the next stretch, or surveys it anew where the scan may find something else.
+    fn join(
+        &self,
+        found: StretchSurvey,
+        scan: &mut BufferScan<'_>,
+        repeated: &[u64],
+        (survey, room): (&mut Assembly, &KeepBudget),
+        mut hasher: Option<&mut FileHash>,
+    ) -> Result<()> {
+        let (input, StretchPlace { subject, start, end, .. }) = (self.reader.input, found.found.place.clone());
+        self.advance(scan, start.offset, (survey, room), hasher.as_deref_mut())?;
+        if let Some(hasher) = hasher.as_deref_mut() {
+            hasher.join(&found.found.hash, input, self.progress)?;
+        }
+        if found.is_empty() {
+            return Ok(());
+        }
+        let is_repeated = repeated.iter().any(|offset| (start.offset..end.offset).contains(offset));
+        match found.behind(scan.state()).filter(|_| !is_repeated) {
+            Some((state, shift)) => {
+                timed(self.progress, Step::Scan, || survey.join(found, shift))?;
+                scan.go_on(state);
+                self.progress.advance(end.offset - start.offset);
+                stop_if_cancelled(self.progress)
+            }
+            None => self.advance(scan, subject.stretch.bytes(input.size()).end, (survey, room), hasher),
+        }
+    }
+
+    /// Visits the buffers from where the scan stands on that begin in front of `end`.
+    fn advance(
+        &self,
+        scan: &mut BufferScan<'_>,
+        end: u64,
+        (survey, room): (&mut Assembly, &KeepBudget),
+        mut hasher: Option<&mut FileHash>,
+    ) -> Result<()> {
+        let progress = self.progress;
+        scan.stop_at(end);
+        let mut batch = next_batch(scan, end, progress)?;
         while batch.start < batch.end {
-            let (start, end) = (batch.start, batch.end);
+            let (from, to) = (batch.start, batch.end);
             // The next buffers are found while the events of these are counted.
             let (counts, next) =
-                rayon::join(|| self.count(&batch, hasher.as_deref_mut(), &room), || next_batch(&mut scan, progress));
+                rayon::join(|| self.count(&batch, hasher.as_deref_mut(), room), || next_batch(scan, end, progress));
             let counts = counts?;
             timed(progress, Step::Scan, || survey.take(batch, counts))?;
             batch = next?;
-            progress.advance(end - start);
+            progress.advance(to - from);
             stop_if_cancelled(progress)?;
         }
-        survey.finish(self)
+        Ok(())
     }
 
     /// Counts the events of a batch, and hashes the subtrees that end in it: a worker reads one, hashes it, and counts the
@@ -128,44 +198,14 @@ impl Worker {
     }
 }
 
-/// What was found in the batches so far.
-struct Assembly {
-    buffers: SpillWriter<BufferSummary>,
-    regions: RegionLog,
-    fragment: Option<Tail>,
-    shapes: Shapes,
-    marks: MarkLog,
-    descriptive: DescriptiveEvents,
-    issues: Issues,
-}
-
-/// Some buffers that follow one another in the file, and what stands between them.
-struct Batch {
-    /// File offset of the first byte.
-    start: u64,
-    /// File offset behind the last one; no more than `start` at the end of the file.
-    end: u64,
-    extents: Vec<BufferExtent>,
-    doubts: Vec<Issue>,
-    regions: Vec<UnreadableRegion>,
-    fragment: Option<Tail>,
-}
-
-impl Batch {
-    /// The buffers that begin in the subtree of the hash with this number.
-    fn beginning_in(&self, number: u64) -> &[BufferExtent] {
-        let place = |number: u64| self.extents.partition_point(|extent| extent.offset / SUBTREE < number);
-        self.extents.get(place(number)..place(number + 1)).unwrap_or_default()
-    }
-}
-
-/// The buffers of the next batch of the file.
-fn next_batch(scan: &mut BufferScan<'_>, progress: &dyn Progress) -> Result<Batch> {
+/// The buffers of the next batch of the file, of those that begin in front of `end`.
+fn next_batch(scan: &mut BufferScan<'_>, end: u64, progress: &dyn Progress) -> Result<Batch> {
     timed(progress, Step::Scan, || {
         let start = scan.offset();
         let (extents, doubts, regions, fragment) = (Vec::new(), Vec::new(), Vec::new(), None);
         let mut batch = Batch { start, end: start, extents, doubts, regions, fragment };
-        while scan.offset() < start + BATCH_BYTES && batch.extents.len() + batch.regions.len() < BATCH_BUFFERS {
+        let until = start.saturating_add(BATCH_BYTES).min(end);
+        while scan.offset() < until && batch.extents.len() + batch.regions.len() < BATCH_BUFFERS {
             stop_if_cancelled(progress)?;
             match scan.next_region()? {
                 None => break,
@@ -182,50 +222,6 @@ fn next_batch(scan: &mut BufferScan<'_>, progress: &dyn Progress) -> Result<Batc
         batch.end = scan.offset();
         Ok(batch)
     })
-}
-
-impl Assembly {
-    fn new(space: &SpillSpace) -> Self {
-        Assembly {
-            buffers: space.records(),
-            regions: RegionLog::new(),
-            fragment: None,
-            shapes: Shapes::default(),
-            marks: MarkLog::default(),
-            descriptive: DescriptiveEvents::default(),
-            issues: Issues::default(),
-        }
-    }
-
-    /// Adds a batch and the counts of its buffers.
-    fn take(&mut self, batch: Batch, mut counts: Counts) -> Result<()> {
-        self.descriptive.add(counts.take_descriptive());
-        batch.regions.into_iter().for_each(|region| self.regions.take(region));
-        self.fragment = batch.fragment.or(self.fragment);
-        let Counts { mut buffers, shapes, marks, mut issues, .. } = counts;
-        buffers.sort_unstable_by_key(|buffer| buffer.extent.ordinal);
-        self.buffers.extend(&buffers)?;
-        issues.extend(batch.doubts);
-        issues.sort_by_key(|issue| (issue.buffer, issue.offset));
-        issues.into_iter().for_each(|issue| self.issues.push(issue));
-        self.marks.take(marks);
-        self.shapes.add(shapes);
-        Ok(())
-    }
-
-    fn finish(self, pass: &Pass<'_>) -> Result<PassResult> {
-        let Assembly { buffers, regions, fragment, shapes, marks, mut descriptive, mut issues } = self;
-        descriptive.sort();
-        let buffers = buffers.finish()?;
-        let ending = fragment.is_none().then(|| ending_of(pass, &buffers));
-        let (unreadable, unused) = regions.finish(ending);
-        let tail = fragment.or(unused);
-        unreadable.issues().for_each(|issue| issues.push(issue));
-        let shapes = timed(pass.progress, Step::Scan, || shapes.finish());
-        let (marked, notices, forgotten) = marks.finish();
-        forgotten.into_iter().for_each(|issue| issues.push(issue));
-        Ok(PassResult { buffers, unreadable, tail, shapes, marked, notices, descriptive, issues })
-    }
 }
 
 fn ending_of(pass: &Pass<'_>, buffers: &[BufferSummary]) -> Ending {

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::ops::Range;
 
 use etl::event::{EventIdentity, FileContext, RawEvent, RecentShapes, Shape, ShapeRef};
 use etl::layout::header::HeaderFamily;
@@ -276,6 +277,27 @@ impl Shapes {
         }
     }
 
+    /// All that is counted, to be added up elsewhere.
+    pub(super) fn into_stored(mut self) -> StoredShapes {
+        self.trim();
+        let (samples, ceiling) = (self.samples, self.ceiling.take());
+        let mut known: Vec<_> = self.take_known().collect();
+        known.iter_mut().for_each(|(_, summary)| summary.limit(samples));
+        known.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        StoredShapes { known, ceiling, rest: self.rest }
+    }
+
+    /// Adds the shapes of other events, of buffers whose numbers are higher by `shift`.
+    pub(super) fn add_stored(&mut self, stored: StoredShapes, shift: u64) {
+        let StoredShapes { known, ceiling, rest } = stored;
+        let mut other = Shapes { ceiling, rest, ..Shapes::limited(self.max_weight) };
+        for (key, mut summary) in known {
+            summary.samples.iter_mut().for_each(|at| at.ordinal = at.ordinal.saturating_add(shift));
+            other.add_known(key, summary);
+        }
+        self.add(other);
+    }
+
     /// All shapes in the order of their keys; behind them, one for each header family whose events are not all distinguished.
     pub fn finish(mut self) -> Vec<(Shape, ShapeSummary)> {
         self.trim();
@@ -290,6 +312,35 @@ impl Shapes {
         let mut shapes: Vec<_> = known.map(limited).chain(rest).collect();
         shapes.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         shapes
+    }
+}
+
+/// What [`Shapes`] have counted.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StoredShapes {
+    /// Those that are kept, in the order of their keys.
+    known: Vec<(Shape, ShapeSummary)>,
+    ceiling: Option<Shape>,
+    rest: BTreeMap<HeaderFamily, ShapeSummary>,
+}
+
+impl StoredShapes {
+    /// Whether they may be those of so many events in buffers with these numbers: what comes from a file is not believed.
+    pub(super) fn may_be_of(&self, buffers: &Range<u64>, events: u64) -> bool {
+        let summaries = || self.known.iter().map(|(_, summary)| summary).chain(self.rest.values());
+        let are_few = |summary: &ShapeSummary| {
+            summary.samples.len() <= SAMPLES_PER_SHAPE
+                && summary.samples.is_sorted()
+                && summary.samples.iter().all(|at| buffers.contains(&at.ordinal))
+        };
+        let is_below = |key: &Shape| self.ceiling.as_ref().is_none_or(|ceiling| key < ceiling);
+        let last = self.known.last();
+        self.known.is_sorted_by(|a, b| a.0 < b.0)
+            && last.is_none_or(|(key, _)| is_below(key))
+            && self.known.iter().map(|(key, _)| weight(key)).sum::<usize>() <= MAX_WEIGHT
+            && self.rest.values().all(|summary| summary.samples.is_empty())
+            && summaries().all(are_few)
+            && summaries().map(|summary| summary.events).try_fold(0, u64::checked_add) == Some(events)
     }
 }
 
@@ -387,20 +438,26 @@ mod tests {
                 .map(|&(provider, id, metadata, worker)| (key(provider, id, metadata * METADATA_PER_WEIGHT), worker))
                 .collect();
             let of = |worker: usize| (0..).zip(&keys).filter(move |(_, (_, own))| *own == worker);
+            let fields = |shapes: &[(Shape, ShapeSummary)]| -> Vec<_> {
+                let fields = |(key, summary): &(Shape, ShapeSummary)| {
+                    (key.clone(), summary.events, summary.first_ticks, summary.last_ticks, summary.samples.clone())
+                };
+                shapes.iter().map(fields).collect()
+            };
             let whole = counted(limit, (0..).zip(&keys).map(|(place, (key, _))| (place, key))).finish();
+            let mut joined = Shapes::limited(limit);
+            for worker in [1, 0, 2] {
+                let counted = counted(limit, of(worker).map(|(place, (key, _))| (place, key)));
+                let text = serde_json::to_string(&counted.into_stored()).unwrap();
+                joined.add_stored(serde_json::from_str(&text).unwrap(), 0);
+            }
+            prop_assert_eq!(fields(&joined.finish()), fields(&whole));
             for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
                 let mut sum = Shapes::limited(limit);
                 for worker in order {
                     sum.add(counted(limit, of(worker).map(|(place, (key, _))| (place, key))));
                 }
-                let sum = sum.finish();
-                let fields = |shapes: &[(Shape, ShapeSummary)]| -> Vec<_> {
-                    let fields = |(key, summary): &(Shape, ShapeSummary)| {
-                        (key.clone(), summary.events, summary.first_ticks, summary.last_ticks, summary.samples.clone())
-                    };
-                    shapes.iter().map(fields).collect()
-                };
-                prop_assert_eq!(fields(&sum), fields(&whole));
+                prop_assert_eq!(fields(&sum.finish()), fields(&whole));
             }
         }
     }

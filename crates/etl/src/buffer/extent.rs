@@ -22,6 +22,8 @@ pub(super) struct Extents<'a> {
     max_buffer_size: u32,
     /// Bytes that were looked at to find out how far buffers reach.
     spent: u64,
+    /// How many more that could have been, and all would have been found that was.
+    spare: u64,
 }
 
 /// Bytes that may be spent on finding out how far buffers reach, beside as many as the file has up to there.
@@ -29,7 +31,22 @@ const GRACE: u64 = 64 << 20;
 
 impl<'a> Extents<'a> {
     pub(super) fn new(input: &'a dyn Input, buffer_size: u32, max_buffer_size: u32) -> Self {
-        Extents { input, buffer_size, max_buffer_size, spent: 0 }
+        Extents { input, buffer_size, max_buffer_size, spent: 0, spare: u64::MAX }
+    }
+
+    /// Bytes that were looked at to find out how far buffers reach.
+    pub(super) fn spent(&self) -> u64 {
+        self.spent
+    }
+
+    /// How many more that could have been since [`Extents::go_on`], and all would have been found that was.
+    pub(super) fn spare(&self) -> u64 {
+        self.spare
+    }
+
+    /// Goes on as if so many bytes had been looked at.
+    pub(super) fn go_on(&mut self, spent: u64) {
+        (self.spent, self.spare) = (spent, u64::MAX);
     }
 
     /// Distance from a buffer to the next, no matter whether the file is that long.
@@ -44,7 +61,9 @@ impl<'a> Extents<'a> {
             return Ok(size);
         }
         // A file made of headers that contradict one another is not worth more than a second look.
-        let found = if self.spent <= offset + GRACE { self.search(head, offset, stated)? } else { None };
+        let left = offset.saturating_add(GRACE).checked_sub(self.spent);
+        self.spare = self.spare.min(left.unwrap_or(u64::MAX));
+        let found = if left.is_some() { self.search(head, offset, stated)? } else { None };
         let left = u32::try_from(self.input.size() - offset).unwrap_or(MAX_BUFFER_SIZE).min(MAX_BUFFER_SIZE);
         Ok(found.or(stated).unwrap_or(left))
     }
@@ -54,7 +73,7 @@ impl<'a> Extents<'a> {
         let from = offset + u64::from(BUFFER_HEADER_LEN);
         let to = offset.saturating_add(u64::from(stated.unwrap_or(MAX_BUFFER_SIZE))).min(self.input.size());
         let next = search::next_head(self.input, from, to)?;
-        self.spent += next.unwrap_or(to).saturating_sub(from);
+        self.spent = self.spent.saturating_add(next.unwrap_or(to).saturating_sub(from));
         if let Some(next) = next {
             return Ok(u32::try_from(next - offset).ok());
         }
@@ -91,7 +110,7 @@ impl<'a> Extents<'a> {
         let most = wanted as usize + wanted as usize / 8 + 64;
         let mut scratch = Vec::new();
         let stored = self.input.bytes(offset + u64::from(BUFFER_HEADER_LEN), most, &mut scratch)?;
-        self.spent += stored.len() as u64 + u64::from(wanted);
+        self.spent = self.spent.saturating_add(stored.len() as u64 + u64::from(wanted));
         let expansion = xpress::expand(stored, &mut vec![0; wanted as usize]);
         let consumed = u32::try_from(expansion.consumed).ok().filter(|_| expansion.result.is_ok());
         Ok(consumed.and_then(|consumed| consumed.checked_add(BUFFER_HEADER_LEN)))

@@ -3,6 +3,7 @@
 pub mod content;
 mod extent;
 mod filler;
+pub mod guess;
 mod head;
 mod large;
 pub mod scan;

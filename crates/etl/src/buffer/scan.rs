@@ -14,6 +14,8 @@
 //!   such a region is the unused end of the file or a hole in it, only its end shows.
 //!
 //! Each step looks at a bounded part of the file, and no part is looked at more than a few times.
+//!
+//! What a scan carries from one region to the next is its [`ScanState`]: who has it goes on as if all before had been scanned.
 
 use base::error::Result;
 use serde::{Deserialize, Serialize};
@@ -156,7 +158,7 @@ pub enum RegionContent {
 }
 
 /// How the buffers of a file follow one another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScanRules {
     /// The distance that all buffers share; `None` where they differ.
     pub stride: Option<u32>,
@@ -169,6 +171,19 @@ pub struct ScanRules {
     pub stale_before: Option<i64>,
     /// Buffers of the recording, where the session was closed and has counted them.
     pub counted: Option<u64>,
+}
+
+/// What a scan carries from one region to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScanState {
+    /// File offset of the next region.
+    pub offset: u64,
+    /// Number of the next buffer in file order.
+    pub ordinal: u64,
+    /// Whether the region before it is one of buffers whose number nobody knows.
+    pub after_unreadable: bool,
+    /// Bytes that were looked at to find out how far buffers reach.
+    pub spent: u64,
 }
 
 /// Bytes that one step looks through at most.
@@ -186,13 +201,40 @@ pub struct BufferScan<'a> {
     ordinal: u64,
     /// Whether the region before this one is one of buffers whose number nobody knows.
     after_unreadable: bool,
+    /// Where the caller stops: it asks for no region that begins there or behind.
+    end: u64,
 }
 
 impl<'a> BufferScan<'a> {
     /// A scan from the start of the file; the buffers that begin at `repeated` are passed over.
     pub fn new(input: &'a dyn Input, rules: ScanRules, repeated: &'a [u64]) -> Self {
         let extents = Extents::new(input, rules.buffer_size, rules.max_buffer_size);
-        BufferScan { input, rules, extents, repeated, offset: 0, ordinal: 0, after_unreadable: false }
+        let (offset, ordinal, after_unreadable, end) = (0, 0, false, u64::MAX);
+        BufferScan { input, rules, extents, repeated, offset, ordinal, after_unreadable, end }
+    }
+
+    /// What it carries to the next region.
+    pub fn state(&self) -> ScanState {
+        let (offset, ordinal, after_unreadable) = (self.offset, self.ordinal, self.after_unreadable);
+        ScanState { offset, ordinal, after_unreadable, spent: self.extents.spent() }
+    }
+
+    /// Goes on as a scan in this state does.
+    pub fn go_on(&mut self, state: ScanState) {
+        (self.offset, self.ordinal, self.after_unreadable) = (state.offset, state.ordinal, state.after_unreadable);
+        self.extents.go_on(state.spent);
+    }
+
+    /// Makes unused space that goes on behind `end` two regions of it where buffers have one distance, so that a scan that
+    /// begins there finds the rest. The caller stops at the first region that begins at `end` or behind it.
+    pub fn stop_at(&mut self, end: u64) {
+        self.end = end;
+    }
+
+    /// How many more bytes could have been [spent](ScanState::spent) in front of where this scan went on, and it would have found the
+    /// same.
+    pub fn spare(&self) -> u64 {
+        self.extents.spare()
     }
 
     /// File offset of the next region.
@@ -293,7 +335,7 @@ impl<'a> BufferScan<'a> {
     /// A header of zeros, or of FF: as far as the bytes stay the same, in whole buffers where they have one distance.
     fn unused(&mut self, byte: u8, left: u64) -> Result<Region> {
         let content = if byte == 0 { RegionContent::Zeros } else { RegionContent::Ones };
-        let run = search::run_of(self.input, byte, self.offset, left.min(STEP))?;
+        let run = search::run_of(self.input, byte, self.offset, left.min(STEP).min(self.to_end()))?;
         if run == left {
             return Ok(self.unreadable(run, content));
         }
@@ -307,6 +349,13 @@ impl<'a> BufferScan<'a> {
         let from = (self.offset + run).saturating_sub(3).max(self.offset + 1);
         let next = search::next_head(self.input, from, self.offset + run)?;
         Ok(self.unreadable(next.map_or(run, |next| next - self.offset), content))
+    }
+
+    /// Bytes in whole buffers up to where the caller stops; where buffers differ in size, as many as there are.
+    fn to_end(&self) -> u64 {
+        let Some(stride) = self.rules.stride.map(u64::from) else { return u64::MAX };
+        let left = self.end.saturating_sub(self.offset).max(1);
+        left.checked_next_multiple_of(stride).unwrap_or(u64::MAX)
     }
 
     /// Bytes up to the next place where a buffer may begin.
