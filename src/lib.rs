@@ -160,8 +160,9 @@ pub use schema::load::{SchemaSet, load as load_schemas, load_in as load_schemas_
 /// ```
 pub mod steps {
     pub use conversion::job::steps::{
-        CommitOutcome, PartOutcome, PlanOutcome, StepOptions, commit, convert_partition, plan,
+        CommitOutcome, PartOutcome, PlanOutcome, StepOptions, commit, convert_partition, plan, survey_stretch,
     };
+    pub use conversion::survey::Stretch;
 }
 
 /// Rows of the sidecar's tables that follow from a report, as the files and `inspect --json` have them.

@@ -116,7 +116,7 @@ def write(path: Path, text: str) -> None:
 @dataclass(frozen=True)
 class Plan:
     """A trace that was planned: its partitions 0 to ``partitions`` - 1 can be converted by anybody who sees ``folder`` and the
-    inputs. ``folder`` is None of a trace that needs no work; ``status`` says why.
+    inputs. ``folder`` is None of a trace that needs no work, or of which a stretch was surveyed; ``status`` says why.
     """
 
     trace: str
@@ -142,9 +142,13 @@ def plan(
     progress: Told | None = None,
     start: Time | None = None,
     end: Time | None = None,
+    stretch: tuple[int, int] | None = None,
     **options: Unpack[ConvertOptions],
 ) -> list[Plan]:
     """Surveys and plans traces, for several processes to convert.
+
+    ``stretch=(3, 8)`` surveys the fourth of eight stretches of the inputs ahead, and no more: several processes do so at a time, and a
+    call without it need not read those stretches then.
 
     >>> import etl2parquet, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -156,7 +160,7 @@ def plan(
     """
     with teller(progress) as tell:
         asked = arguments({"start": start, "end": end, **options})
-        planned = _native.plan(inputs(given), out, asked, tell)
+        planned = _native.plan(inputs(given), out, asked, stretch, tell)
     return [Plan(trace, folder, partitions, status) for trace, folder, partitions, status in planned]
 
 

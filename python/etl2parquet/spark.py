@@ -36,6 +36,10 @@ __all__ = ["convert", "register"]
 #: Bytes from which on a trace is converted in several tasks; it has as many partitions as its plan says.
 LARGE = 5 << 28
 
+#: Bytes of a stretch of a large trace that a task surveys, and how many stretches a trace has at most.
+STRETCH = 1 << 32
+STRETCHES = 1000
+
 #: How often a task looks whether another one that writes the same trace has ended, in seconds.
 LOOK = 0.5
 
@@ -75,7 +79,8 @@ def convert(
     **options: Unpack[ConvertOptions],
 ) -> Summary:
     """Converts traces as :func:`etl2parquet.convert` does, to the same files, with a task of Spark for each trace; one of 1.25 GiB and more
-    has a task that plans it, and one for each partition. The traces are published by tasks, large ones by the driver.
+    has a task for every 4 GiB that surveys them, one that plans it, and one for each partition. The traces are published by tasks, large
+    ones by the driver.
 
     Tasks may fail, be repeated, and run twice at a time. ``threads`` and ``memory`` are those of one task (``threads`` without it:
     ``spark.task.cpus``).
@@ -97,8 +102,9 @@ def convert(
     whole = _together([job for job in jobs if is_dry or job.bytes < LARGE])
     large = [job for job in jobs if not (is_dry or job.bytes < LARGE)]
     work = [partial(_convert, _for_jobs(run, some), [job.recording for job in some]) for some in whole]
-    came = _in_tasks(spark, work + [partial(_plan, _for_jobs(run, [job]), job.recording) for job in large])
-    planned = list(zip(large, came[len(whole) :]))
+    plans = [partial(_plan, _for_jobs(run, [job]), job.recording) for job in large]
+    came = _in_tasks(spark, work + [ahead for plan, job in zip(plans, large) for ahead in _stretches(plan, job)])
+    planned = list(zip(large, _in_tasks(spark, plans)))
     ends = came[: len(whole)] + [end for _, end in planned if "plan" not in end]
     ends += _convert_planned(spark, run, [(job, end) for job, end in planned if "plan" in end])
 
@@ -182,6 +188,21 @@ def _plan(run: _Run, recording: str) -> dict[str, Any]:
     for folder, partitions in planned:
         end |= {"plan": folder, "partitions": partitions}
     return end
+
+
+def _stretches(plan: partial[dict[str, Any]], job: _Job) -> list[partial[dict[str, Any]]]:
+    """The work that makes a plan of a trace a matter of little time; none where a single task would do it."""
+    count = min(-(-job.bytes // STRETCH), STRETCHES)
+    return [partial(_survey, *plan.args, (number, count)) for number in range(count if count > 1 else 0)]
+
+
+def _survey(run: _Run, recording: str, stretch: tuple[int, int]) -> dict[str, Any]:
+    try:
+        _native.survey_recording(recording, run.beside, run.out, run.arguments, stretch, None)
+    except Error:
+        # What is wrong the plan says, which surveys itself what is missing.
+        return {"surveyed": False}
+    return {"surveyed": True}
 
 
 def _convert_part(run: _Run, plan: str, number: int) -> dict[str, Any]:

@@ -48,7 +48,9 @@ mod _native {
         compact, compare, describe, export_trace, is_lake, is_published, report, symbols, verify, views,
     };
     #[pymodule_export]
-    use crate::recordings::{commit_recording, convert_recordings, extend_lock, failure, plan_recording, recordings};
+    use crate::recordings::{
+        commit_recording, convert_recordings, extend_lock, failure, plan_recording, recordings, survey_recording,
+    };
     #[pymodule_export]
     use crate::rows::Rows;
     #[pymodule_export]

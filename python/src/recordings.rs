@@ -15,7 +15,8 @@ use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::convert::{Ended, Lanes, asked, ended};
-use crate::errors::{Failure, json};
+use crate::errors::{Failure, exception, json};
+use crate::steps::checked;
 use crate::work::{State, wait};
 
 /// A recording as it travels.
@@ -119,6 +120,24 @@ pub(crate) fn convert_recordings(
         Ok(())
     })?;
     Ok(ended)
+}
+
+/// Surveys a stretch of one of them ahead: its number, and how many there are.
+#[pyfunction]
+pub(crate) fn survey_recording(
+    py: Python<'_>,
+    recording: &str,
+    beside: Beside,
+    out: PathBuf,
+    arguments: Arguments,
+    stretch: (u32, u32),
+    told: Option<Py<PyAny>>,
+) -> PyResult<()> {
+    let stretch = checked(stretch).map_err(|error| exception(py, error))?;
+    let work = |jobs: &[Recording], options: &ConvertOptions, _: &mut Batch<'_>, state: &State| {
+        steps::survey_stretch(&jobs[0], options, stretch, state)
+    };
+    of_some(py, &[recording], &beside, (out, arguments), told, work).map(drop)
 }
 
 /// Plans one of them: the folder of the plan and its partitions, if there is something to convert.

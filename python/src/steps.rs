@@ -10,6 +10,7 @@ use batch::{Batch, Inputs, open_by};
 use conversion::convert::Outcome;
 use conversion::job::part_stream::PlannedPart;
 use conversion::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptions};
+use conversion::survey::Stretch;
 use pyo3::prelude::*;
 
 use crate::convert::asked;
@@ -22,23 +23,34 @@ use crate::work::{State, wait};
 /// Paths go to Python as text: its own would take a slash from an address.
 type Planned = (String, Option<OsString>, usize, &'static str);
 
-/// Plans traces.
+/// Plans traces, or surveys a stretch of them ahead: its number, and how many there are.
 #[pyfunction]
 pub(crate) fn plan(
     py: Python<'_>,
     inputs: Vec<OsString>,
     out: PathBuf,
     arguments: Arguments,
+    stretch: Option<(u32, u32)>,
     told: Option<Py<PyAny>>,
 ) -> PyResult<Vec<Planned>> {
-    let (planned, failure) = wait(py, told, |state| planned(inputs, out, arguments, state))?;
+    let work = |state: &State| planned(inputs, out, arguments, stretch.map(checked).transpose()?, state);
+    let (planned, failure) = wait(py, told, work)?;
     failure.map_or(Ok(planned), |failure| Err(failure.exception(py)))
+}
+
+/// A stretch that there is.
+pub(crate) fn checked((number, count): (u32, u32)) -> Result<Stretch> {
+    Stretch::new(number, count).ok_or_else(|| {
+        let message = format!("expected a stretch from 0 to {}, found {number}", count.saturating_sub(1));
+        Error::new(ErrorKind::Usage, message).with_hint("(0, 8) is the first of eight")
+    })
 }
 
 fn planned(
     inputs: Vec<OsString>,
     out: PathBuf,
     arguments: Arguments,
+    stretch: Option<Stretch>,
     state: &State,
 ) -> Result<(Vec<Planned>, Option<Failure>)> {
     let (asked, run) = asked(inputs, out, arguments)?;
@@ -58,13 +70,18 @@ fn planned(
         if batch.outcomes.is_stopped() {
             break;
         }
-        match steps::plan(job, &options, state) {
-            Ok(PlanOutcome::Planned { folder, partitions }) => {
+        let outcome = match stretch {
+            Some(stretch) => steps::survey_stretch(job, &options, stretch, state).map(|()| None),
+            None => steps::plan(job, &options, state).map(Some),
+        };
+        match outcome {
+            Ok(None) => planned.push((job.name.clone(), None, 0, "surveyed")),
+            Ok(Some(PlanOutcome::Planned { folder, partitions })) => {
                 batch.outcomes.status.readable += 1;
                 batch.outcomes.release(job);
                 planned.push((job.name.clone(), Some(folder.into_os_string()), partitions, "planned"));
             }
-            Ok(PlanOutcome::Done(outcome)) => {
+            Ok(Some(PlanOutcome::Done(outcome))) => {
                 let trace = batch.outcomes.trace_summary(job, Ok(outcome));
                 planned.push((job.name.clone(), None, 0, trace.status));
             }

@@ -12,6 +12,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use compaction::By as LakeBy;
+use conversion::survey::Stretch;
 use export::{Fields, Format, Of, Packets};
 use published::report::comparison::By;
 
@@ -171,6 +172,13 @@ pub(super) struct JobArgs {
 pub(super) struct PlanArgs {
     #[command(flatten)]
     pub job: JobArgs,
+
+    /// Survey this stretch of the inputs ahead, such as 0/8 for the first of eight, and stop
+    ///
+    /// Of a huge trace several processes may survey stretches at a time: `plan` without this option then need not read them.
+    #[arg(long, value_name = "K/N")]
+    #[arg(help_heading = "Running", conflicts_with = "json")]
+    pub stretch: Option<Stretch>,
 
     /// One JSON object per trace on standard output: {"trace": …, "plan": …, "partitions": …}
     #[arg(long)]
@@ -580,7 +588,7 @@ mod tests {
             assert_eq!(argument.get_env().and_then(|name| name.to_str()), Some(expected.as_str()), "--{long}");
             options += 1;
         }
-        assert_eq!(options, 346);
+        assert_eq!(options, 347);
     }
 
     /// Each option of each command with its words and default: its name is also the key of `--config`, and with

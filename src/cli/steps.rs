@@ -37,15 +37,20 @@ pub(super) fn plan(args: &PlanArgs) -> Result<u8> {
             break;
         }
         let label = label(&job.name, position, jobs.len());
-        match run.job(&label, |progress| steps::plan(job, &options, progress)) {
-            Ok(PlanOutcome::Planned { folder, partitions }) => {
+        let planned = run.job(&label, |progress| match args.stretch {
+            Some(stretch) => steps::survey_stretch(job, &options, stretch, progress).map(|()| None),
+            None => steps::plan(job, &options, progress).map(Some),
+        });
+        match planned {
+            Ok(None) => batch.outcomes.status.readable += 1,
+            Ok(Some(PlanOutcome::Planned { folder, partitions })) => {
                 batch.outcomes.status.readable += 1;
                 batch.outcomes.release(job);
                 let folder = folder.display().to_string();
                 let line = json!({ "trace": job.name, "plan": folder, "partitions": partitions }).to_string();
                 console::to_stdout(&((if args.json { line } else { folder }) + "\n"))?;
             }
-            Ok(PlanOutcome::Done(outcome)) => {
+            Ok(Some(PlanOutcome::Done(outcome))) => {
                 run.console.say(&batch.outcomes.trace_summary(job, Ok(outcome)).notice());
             }
             Err(error) => _ = batch.outcomes.trace_summary(job, Err(error)),

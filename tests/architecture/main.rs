@@ -161,7 +161,7 @@ fn no_file_outgrows_its_reader() {
 }
 
 /// Types that the documentation shows.
-const MAX_PUBLIC_TYPES: usize = 67;
+const MAX_PUBLIC_TYPES: usize = 68;
 
 #[test]
 fn the_public_face_is_small() {

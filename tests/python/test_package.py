@@ -547,6 +547,12 @@ class Runs(unittest.TestCase):
         self.assertEqual((sum(rows), etl2parquet.convert_partition(planned.folder, 0)), (1219, None))
         done = etl2parquet.commit(planned.folder, run_id="nightly 7")
         self.assertEqual((done.status, etl2parquet.commit(planned.folder).status), ("published", "already_committed"))
+        ahead = [etl2parquet.plan(support.EXAMPLE, os.path.join(folder, "ahead"), stretch=(number, 3)) for number in (2, 0, 1)]
+        self.assertEqual([(one.folder, one.partitions, one.status) for [one] in ahead], [(None, 0, "surveyed")] * 3)
+        [joined] = etl2parquet.plan(support.EXAMPLE, os.path.join(folder, "ahead"))
+        self.assertEqual((os.path.basename(joined.folder), joined.partitions), (os.path.basename(planned.folder), planned.partitions))
+        with self.assertRaises(etl2parquet.UsageError):
+            etl2parquet.plan(support.EXAMPLE, os.path.join(folder, "ahead"), stretch=(3, 3))
         unlike = support.differences(support.dataset(whole, support.EXAMPLE), done.folder)
         self.assertEqual([path for path in unlike if not path.endswith("manifest.json")], [])
         self.assertEqual(support.manifest(done.folder)["run"]["id"], "nightly 7")

@@ -31,7 +31,7 @@ PAGES = {
     "docs/schemas.md": (16, ["out/trace=trace", "decoded/trace=trace", "shop.lock", "out/schema.lock", "out/trace=c", "facts.json"]),
     "docs/sidecar.md": (1, ["out/trace=boot"]),
     "docs/symbols.md": (2, ["out/symbols/modules.parquet", "missing.txt", "boot.html", "out/symbols/frames/boot.parquet"]),
-    "docs/steps.md": (1, ["out/trace=boot"]),
+    "docs/steps.md": (2, ["out/trace=boot", "huge/trace=boot"]),
     "docs/verify.md": (1, ["out/trace=boot", "run.json"]),
 }
 # Pages that speak of a trace that is converted already.

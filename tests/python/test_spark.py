@@ -123,6 +123,24 @@ class Conversions(unittest.TestCase):
         self.assertEqual([one.result["partitions"] for one in summary.traces][0], 1)
         self.assertGreater(summary.traces[1].result["partitions"], 3)
 
+    def test_a_huge_trace_is_surveyed_in_stretches(self):
+        trace = support.synthetic(200_000)
+        before, etl2parquet.spark.STRETCH = etl2parquet.spark.STRETCH, 1 << 20
+        found = []
+
+        def look(out):
+            """For stretches that were surveyed, until the trace is there."""
+            until = time.monotonic() + 120
+            while time.monotonic() < until and not glob.glob(os.path.join(glob.escape(out), "trace=*")):
+                found.extend(glob.glob(os.path.join(glob.escape(out), ".etl2parquet-*", "stretch-*")))
+                time.sleep(0.02)
+
+        try:
+            self.check([trace], large=1 << 20, during=look, partition_bytes="1MiB")
+        finally:
+            etl2parquet.spark.STRETCH = before
+        self.assertEqual(len(set(found)), -(-os.path.getsize(trace) // (1 << 20)))
+
     def test_a_worker_that_is_killed_changes_nothing(self):
         trace = support.synthetic(1_300_000)
         killed = []
