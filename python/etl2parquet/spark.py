@@ -68,6 +68,11 @@ class _Job:
     recording: str
     bytes: int
 
+    @property
+    def stretches(self) -> int:
+        """How many tasks survey it, where it is large."""
+        return min(-(-self.bytes // STRETCH), STRETCHES)
+
 
 def convert(
     spark: SparkSession,
@@ -101,10 +106,14 @@ def convert(
 
     whole = _together([job for job in jobs if is_dry or job.bytes < LARGE])
     large = [job for job in jobs if not (is_dry or job.bytes < LARGE)]
+    shared = [job for job in large if job.stretches > 1]
+    alone = [job for job in large if job.stretches == 1]
+    plan = {job.name: partial(_plan, _for_jobs(run, [job]), job.recording) for job in large}
     work = [partial(_convert, _for_jobs(run, some), [job.recording for job in some]) for some in whole]
-    plans = [partial(_plan, _for_jobs(run, [job]), job.recording) for job in large]
-    came = _in_tasks(spark, work + [ahead for plan, job in zip(plans, large) for ahead in _stretches(plan, job)])
-    planned = list(zip(large, _in_tasks(spark, plans)))
+    work += [plan[job.name] for job in alone]
+    work += [partial(_survey, run, job.recording, (number, job.stretches)) for job in shared for number in range(job.stretches)]
+    came = _in_tasks(spark, work)
+    planned = list(zip(alone, came[len(whole) :])) + list(zip(shared, _in_tasks(spark, [plan[job.name] for job in shared])))
     ends = came[: len(whole)] + [end for _, end in planned if "plan" not in end]
     ends += _convert_planned(spark, run, [(job, end) for job, end in planned if "plan" in end])
 
@@ -188,12 +197,6 @@ def _plan(run: _Run, recording: str) -> dict[str, Any]:
     for folder, partitions in planned:
         end |= {"plan": folder, "partitions": partitions}
     return end
-
-
-def _stretches(plan: partial[dict[str, Any]], job: _Job) -> list[partial[dict[str, Any]]]:
-    """The work that makes a plan of a trace a matter of little time; none where a single task would do it."""
-    count = min(-(-job.bytes // STRETCH), STRETCHES)
-    return [partial(_survey, *plan.args, (number, count)) for number in range(count if count > 1 else 0)]
 
 
 def _survey(run: _Run, recording: str, stretch: tuple[int, int]) -> dict[str, Any]:

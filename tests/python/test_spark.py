@@ -132,7 +132,7 @@ class Conversions(unittest.TestCase):
             """For stretches that were surveyed, until the trace is there."""
             until = time.monotonic() + 120
             while time.monotonic() < until and not glob.glob(os.path.join(glob.escape(out), "trace=*")):
-                found.extend(glob.glob(os.path.join(glob.escape(out), ".etl2parquet-*", "stretch-*")))
+                found.extend(glob.glob(os.path.join(glob.escape(out), ".etl2parquet-*", "stretch-*-of-?????")))
                 time.sleep(0.02)
 
         try:
