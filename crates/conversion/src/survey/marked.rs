@@ -391,4 +391,38 @@ mod tests {
             assert!(issues[0].message.starts_with("8192 events that say when"), "{}", issues[0].message);
         }
     }
+
+    /// What is remembered of buffers with these numbers, each less `shift`.
+    fn log_of(buffers: Range<u64>, shift: u64) -> MarkLog {
+        let mut log = MarkLog::default();
+        for number in buffers {
+            let mut marks = Marks::default();
+            let at = at(number - shift, 8);
+            for mark in [Mark::Dropped, Mark::Session, Mark::Notice(Notice::Error), Mark::Notice(Notice::Events)] {
+                marks.add_event(mark, at);
+            }
+            log.take(marks);
+        }
+        log
+    }
+
+    #[test]
+    fn stretches_are_remembered_as_the_whole() {
+        let all = MAX_NOTICES as u64;
+        let shown = |log: MarkLog| format!("{:?}", log.finish());
+        let expected = shown(log_of(0..all, 0));
+        for ends in [[1, 2], [300, 40_000], [40_000, 40_100], [0, all - 1]] {
+            let mut joined = MarkLog::default();
+            for (start, end) in [(0, ends[0]), (ends[0], ends[1]), (ends[1], all)] {
+                let log = log_of(start..end, start);
+                let numbers = 0..end - start;
+                assert!(log.may_be_of(&numbers, 4 * (end - start)));
+                assert!(start == end || !log.may_be_of(&numbers, 4 * (end - start) - 1));
+                assert!(start == end || !log.may_be_of(&(1..end - start), 4 * (end - start)));
+                let text = serde_json::to_string(&log).unwrap();
+                joined.join(serde_json::from_str(&text).unwrap(), start);
+            }
+            assert!(shown(joined) == expected, "{ends:?}");
+        }
+    }
 }

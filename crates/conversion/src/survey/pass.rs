@@ -247,3 +247,85 @@ fn doubt_issue(extent: &BufferExtent, doubt: Doubt) -> Issue {
     };
     Issue::new(Severity::Warning, IssueCode::DamagedBufferHeader, message).at(extent.ordinal, extent.offset)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use base::progress::NoProgress;
+    use columnar::output::MemoryStore;
+    use etl::input::{InputId, Inputs};
+    use etl::reader::ReadRules;
+    use etl::session;
+    use spill::Spilled;
+
+    use super::*;
+
+    /// The example, whose buffers have one distance.
+    fn on_example(work: impl FnOnce(&Pass<'_>, &Inputs)) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/example.etl");
+        let inputs = Inputs::open([path]).unwrap();
+        let input = inputs.get(InputId::default()).unwrap();
+        let (session, scan) = session::read(&*input).unwrap();
+        let reader = BufferReader { rules: ReadRules::of(&session), input: &*input };
+        work(
+            &Pass { space: &SpillSpace::temporary(), session: &session, scan, reader, progress: &NoProgress },
+            &inputs,
+        );
+    }
+
+    #[test]
+    fn stretches_are_taken_over_without_a_look_at_the_input() {
+        on_example(|pass, inputs| {
+            let expected = pass.over(&Stretches::default(), &[], None).unwrap();
+            for count in [1, 2, 5, 17, 40] {
+                let store = Arc::new(MemoryStore::default());
+                for number in 0..count {
+                    let found = pass.of_stretch(Stretch::new(number, count).unwrap()).unwrap();
+                    found.write(&*store, 0, &NoProgress).unwrap();
+                }
+                let stretches = Stretches::find(store, 0).unwrap();
+                assert_eq!(stretches.there().len(), count as usize);
+                let before = inputs.bytes_read();
+                let joined = pass.over(&stretches, &[], None).unwrap();
+                assert_eq!(inputs.bytes_read(), before, "{count} stretches");
+                assert_eq!(joined.buffers[..], expected.buffers[..]);
+                assert_eq!((joined.shapes, joined.marked), (expected.shapes.clone(), expected.marked.clone()));
+                // Of those that hold a repeated buffer, the buffers are visited again, and of no others.
+                let repeated = expected.buffers[3].extent;
+                pass.over(&stretches, &[repeated.offset], None).unwrap();
+                let read = inputs.bytes_read() - before;
+                let all = pass.reader.input.size();
+                assert!(read > 0 && (count < 5 || read < all / 2), "{read} of {all} bytes in {count} stretches");
+            }
+        });
+    }
+
+    #[test]
+    fn a_stretch_counts_behind_a_state_that_makes_no_difference() {
+        on_example(|pass, _| {
+            let mut found = pass.of_stretch(Stretch::new(1, 3).unwrap()).unwrap();
+            let start = found.found.place.start;
+            let end = found.found.place.end;
+            assert_eq!(found.behind(start), Some((end, 0)));
+            // What stands before a buffer makes no difference to it.
+            assert_eq!(found.behind(ScanState { after_unreadable: false, ..start }), Some((end, 0)));
+            assert_eq!(found.behind(ScanState { offset: start.offset + 1, ..start }), None);
+            assert_eq!(found.behind(ScanState { ordinal: start.ordinal + 1, ..start }), None, "of one distance");
+            found.found.place.subject.scan.stride = None;
+            let before = ScanState { ordinal: start.ordinal + 7, spent: 100, ..start };
+            let behind = ScanState { ordinal: end.ordinal + 7, spent: end.spent + 100, ..end };
+            assert_eq!(found.behind(before), Some((behind, 7)));
+            found.found.place.spare = 100;
+            assert_eq!(found.behind(before), Some((behind, 7)));
+            found.found.place.spare = 99;
+            assert_eq!(found.behind(before), None);
+            // A number below the guess, which no real scan has.
+            assert_eq!(found.behind(ScanState { ordinal: 0, ..start }), None);
+            found.buffers = Spilled::default();
+            assert_eq!(found.behind(start), Some((end, 0)));
+            assert_eq!(found.behind(ScanState { after_unreadable: false, ..start }), None);
+        });
+    }
+}
