@@ -119,6 +119,21 @@ fn preallocated_and_circular_traces_are_the_same_in_stretches() {
 }
 
 #[test]
+fn which_buffers_are_old_may_depend_on_their_number() {
+    // Preallocated, and of sizes that may differ: half of the buffers are counted, and the numbers of all begin again.
+    let trace = bulk(3000, 3, 2, 9).buffer_size(0x1000).trace();
+    let (mut bytes, positions) = (trace.to_bytes(), trace.buffer_positions());
+    damage::overwrite(&mut bytes, 72 + 32 + 32, &0x0400_0021_u32.to_le_bytes());
+    let counted = u32::try_from(positions.len() / 2).unwrap();
+    damage::overwrite(&mut bytes, 72 + 32 + 36, &counted.to_le_bytes());
+    positions[1..].iter().for_each(|at| damage::overwrite(&mut bytes, at + 0x18, &[0; 8]));
+    let input = MemoryInput::new("a.etl", bytes.clone());
+    let found = survey(&input, "a.etl".to_owned(), &OPTIONS, &NoProgress).unwrap();
+    assert_eq!(found.buffers.len(), counted as usize);
+    assert!(made(bytes, "numbered anew"));
+}
+
+#[test]
 fn damaged_traces_are_the_same_in_stretches() {
     let mut random = Random::new(3);
     let mut traces = 0;
@@ -149,7 +164,7 @@ fn damaged_traces_are_the_same_in_stretches() {
 #[test]
 fn what_was_surveyed_is_not_read_again() {
     // The last one ends in space that was never used.
-    for (compressed, unused) in [(false, 0), (true, 0), (false, 9 << 20)] {
+    for (compressed, unused) in [(false, 0), (true, 0), (false, 48 << 20)] {
         let mut bytes = bulk(250_000, 4, 1, 5).compressed(compressed).to_bytes();
         damage::zero_tail(&mut bytes, unused);
         let size = bytes.len() as u64;
