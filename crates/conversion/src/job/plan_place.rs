@@ -18,7 +18,7 @@ use crate::convert::JobProgress;
 pub struct PlanPlace {
     /// The files of the plan, and those of the trace.
     pub output: Arc<dyn PlanOutput>,
-    /// The folder of the output: members of archives are unpacked there unless [`StepOptions::open`] says otherwise.
+    /// The folder of the output: members of archives are unpacked there unless [`StepOptions::open`](super::steps::StepOptions::open) says otherwise.
     pub out: PathBuf,
     /// What the trace is called in messages.
     pub target: PathBuf,
