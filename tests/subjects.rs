@@ -285,8 +285,8 @@ fn more_files_than_are_folded_with_the_rows_are_gathered_behind_them() {
     let count = (1 << 18) + 1;
     let name = |n: u64| file(0x0400, 10 + i64::try_from(n).unwrap(), 0x1000 + 16 * n, "x");
     let events: Vec<_> = (0..count).map(name).chain([file(0x0420, 400_000, 0x1000, "y")]).collect();
-    let buffers = events.chunks(500).zip(1..);
-    let buffers = buffers.map(|(events, sequence)| buffer(0x1_0000).sequence(sequence).events(events.to_vec()));
+    let buffers = events.chunks(60).zip(1..);
+    let buffers = buffers.map(|(events, sequence)| buffer(0x1000).sequence(sequence).events(events.to_vec()));
     let files = convert(&trace(header()).buffers(buffers).to_bytes()).sidecar("files");
     assert_eq!(files.rows.len(), usize::try_from(count).unwrap() + 1);
     assert_eq!(files.row(0, "file_key path"), "4096|x");
