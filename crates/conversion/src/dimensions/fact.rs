@@ -92,5 +92,36 @@ impl Fact {
     }
 }
 
+/// Facts while they are read, in blocks so small that the memory of one list is that of the next.
+#[derive(Debug, Default)]
+pub(super) struct FactList {
+    pub(super) blocks: Vec<Vec<Fact>>,
+}
+
+/// Facts of a block, 36 KiB: what is much larger the allocator has from the system each time.
+const BLOCK: usize = 256;
+
+impl FactList {
+    #[inline]
+    pub(super) fn push(&mut self, fact: Fact) {
+        match self.blocks.last_mut() {
+            Some(block) if block.len() < BLOCK => block.push(fact),
+            _ => self.begin_block(fact),
+        }
+    }
+
+    #[cold]
+    fn begin_block(&mut self, fact: Fact) {
+        let mut block = Vec::with_capacity(BLOCK);
+        block.push(fact);
+        self.blocks.push(block);
+    }
+
+    /// How many there are, or a few more.
+    pub(super) fn capacity(&self) -> usize {
+        self.blocks.len() * BLOCK
+    }
+}
+
 const _: () = assert!(Lifecycle::Start as u8 == 0 && Lifecycle::Holds as u8 == 1 && Lifecycle::End as u8 == 3);
 const _: () = assert!(Lifecycle::Defunct as u8 == 4 && NUMBERS <= 8);

@@ -117,7 +117,11 @@ impl Gathered {
     fn take(&mut self, described: DescribedFacts, input: u16) -> Result<()> {
         let DescribedFacts { facts, texts, .. } = described;
         let mut adoption = Adoption::of(&texts);
-        for (place, mut facts) in facts.into_iter().enumerate() {
+        let blocks = facts
+            .into_iter()
+            .enumerate()
+            .flat_map(|(place, facts)| facts.blocks.into_iter().map(move |block| (place, block)));
+        for (place, mut facts) in blocks {
             let room = MAX_FACTS.saturating_sub(self.facts[place].len());
             self.leave_out(place, input, facts.get(room..).unwrap_or_default());
             facts.truncate(room);

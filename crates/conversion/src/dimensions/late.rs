@@ -129,7 +129,7 @@ impl Gathered<'_> {
             if self.is_too_much {
                 return Ok(());
             }
-            for mut fact in std::mem::take(&mut facts[*subject as usize]) {
+            for mut fact in std::mem::take(&mut facts[*subject as usize]).blocks.into_iter().flatten() {
                 adoption.adopt(&mut fact.texts, &mut self.texts)?;
                 fact.texts.iter_mut().filter(|text| **text != 0).for_each(|text| *text |= LATE);
                 open.take(&fact)?;

@@ -7,7 +7,7 @@ use etl::event::subject::{self, Lifecycle, Subject};
 use etl::event::{Event, FileContext, RawEvent};
 
 use super::attributes::{Attributes, NUMBERS, Scope, TEXTS, method, process};
-use super::fact::Fact;
+use super::fact::{Fact, FactList};
 use super::local_texts::LocalTexts;
 use crate::decode::{PayloadColumn, SingleValues, Status, assign_columns};
 use crate::plan::{Key, PlanResult, PlannedShape, ShapeFinder, ShapeIds};
@@ -48,7 +48,7 @@ enum Part {
 #[derive(Debug, Default)]
 pub struct DescribedFacts {
     /// By subject; their texts are numbers of `texts`.
-    pub(super) facts: [Vec<Fact>; Subject::ALL.len()],
+    pub(super) facts: [FactList; Subject::ALL.len()],
     pub(super) texts: LocalTexts,
     /// Memory that one payload leaves to the next.
     slots: Vec<u64>,
@@ -222,12 +222,12 @@ impl<'a> Reading<'a> {
 impl DescribedFacts {
     /// Whether nothing was read.
     pub fn is_empty(&self) -> bool {
-        self.facts.iter().all(Vec::is_empty)
+        self.facts.iter().all(|facts| facts.blocks.is_empty())
     }
 
     /// Bytes that it takes, but for its texts.
     pub fn weight(&self) -> u64 {
-        self.facts.iter().map(|facts| size_of_val(&facts[..]) as u64).sum()
+        self.facts.iter().map(|facts| (facts.capacity() * size_of::<Fact>()) as u64).sum()
     }
 
     /// What was read: no more is to come.
