@@ -32,6 +32,7 @@ use super::part_report::{PartCounts, PartReport};
 use super::slice::{self, SliceContext, SliceRows, Workspace};
 use super::sliced::SlicedPartition;
 use super::slices::{Slice, Slices};
+use crate::dimensions::TakesFacts;
 use crate::plan::PartitionView;
 use crate::table::{CompletedRowGroup, OPEN_WEIGHT, RowGroupCutter};
 
@@ -82,7 +83,8 @@ pub fn run<S: GroupSink>(
         Threads::Caller => 1,
     };
     let (sender, receiver) = channel();
-    let reserve = (OPEN_WEIGHT + RESERVE).saturating_add(sink.reserve());
+    let of_facts = context.late.map_or(0, TakesFacts::reserve);
+    let reserve = (OPEN_WEIGHT + RESERVE + of_facts).saturating_add(sink.reserve());
     let mut state = State {
         context,
         partitions,

@@ -33,11 +33,19 @@ pub const BEFORE_ROWS: [Subject; 3] = [Subject::Process, Subject::Thread, Subjec
 /// Ids whose meaning is in memory: where there are more, all is gathered behind the rows.
 const MAX_OPEN: usize = 1 << 18;
 
-/// Whether what ids of modules, files and methods meant can be gathered with the rows of a plan, if each event becomes one.
-pub fn can_come_late(plan: &PlanResult) -> bool {
+/// Bytes of an id whose meaning is in memory.
+const OPEN_BYTES: u64 = 160;
+
+/// Events of a plan that describe modules, files and methods.
+fn events(plan: &PlanResult) -> u64 {
     let is_late = |identity| subject::described_by(identity).is_some_and(|(subject, _)| SUBJECTS.contains(&subject));
     let events = plan.shapes.iter().filter(|shape| is_late(&shape.key.identity)).map(|shape| shape.events);
-    events.sum::<u64>() <= MAX_FACTS as u64
+    events.sum()
+}
+
+/// Whether what ids of modules, files and methods meant can be gathered with the rows of a plan, if each event becomes one.
+pub fn can_come_late(plan: &PlanResult) -> bool {
+    events(plan) <= MAX_FACTS as u64
 }
 
 /// What takes the facts of a recording's modules, files and methods.
@@ -45,13 +53,15 @@ pub fn can_come_late(plan: &PlanResult) -> bool {
 pub struct LateFacts {
     readers: Readers,
     times: RecordedTimes,
+    events: u64,
 }
 
 impl LateFacts {
     /// What takes those of a recording; `None` where it has none.
     pub fn of(files: &[FileSurvey], inputs: &PlannedInputs<'_>, plan: &PlanResult) -> Option<LateFacts> {
         let readers = Readers::of(plan, &SUBJECTS);
-        (!readers.is_empty()).then(|| LateFacts { readers, times: RecordedTimes::of(files, inputs, plan) })
+        let times = || RecordedTimes::of(files, inputs, plan);
+        (!readers.is_empty()).then(|| LateFacts { readers, times: times(), events: events(plan) })
     }
 
     /// Begins, with the processes of the recording.
@@ -63,14 +73,14 @@ impl LateFacts {
             hasher: DefaultHashBuilder::default(),
         });
         let gathered = Gathered { open, texts: TextWriter::new(space), is_too_much: false };
-        LateSpans { readers: &self.readers, gathered: Mutex::new(gathered) }
+        LateSpans { facts: self, gathered: Mutex::new(gathered) }
     }
 }
 
 /// What ids of modules, files and methods meant, while the rows come.
 #[derive(Debug)]
 pub struct LateSpans<'a> {
-    readers: &'a Readers,
+    facts: &'a LateFacts,
     gathered: Mutex<Gathered<'a>>,
 }
 
@@ -86,6 +96,9 @@ pub trait TakesFacts: fmt::Debug + Sync {
     /// What reads the events that describe the subjects of which facts are taken.
     fn readers(&self) -> &Readers;
 
+    /// Bytes that what is made of the facts may take while rows are made.
+    fn reserve(&self) -> u64;
+
     /// Takes what some events record; those of all come in the order of the recording.
     ///
     /// # Errors
@@ -95,7 +108,11 @@ pub trait TakesFacts: fmt::Debug + Sync {
 
 impl TakesFacts for LateSpans<'_> {
     fn readers(&self) -> &Readers {
-        self.readers
+        &self.facts.readers
+    }
+
+    fn reserve(&self) -> u64 {
+        self.facts.events.min(MAX_OPEN as u64) * OPEN_BYTES
     }
 
     fn take(&self, described: DescribedFacts) -> Result<()> {
