@@ -19,7 +19,7 @@ use crate::survey::sort::{Threads, sort_by_key, sort_places};
 const RETOLD_NS: i64 = 1_000_000_000;
 
 /// Ids that are folded without a look at whether to stop.
-const AT_ONCE: usize = 1 << 16;
+pub(super) const AT_ONCE: usize = 1 << 16;
 
 /// From when to when the recording of a machine reaches, in Unix nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,13 +8,13 @@ use std::hash::BuildHasher;
 use std::sync::{Mutex, PoisonError};
 
 use base::error::Result;
-use base::progress::Progress;
+use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use etl::event::subject::{self, Subject};
 use hashbrown::{DefaultHashBuilder, HashTable};
 use spill::{SpillSpace, SpillWriter, Spilled};
 
 use super::fact::Fact;
-use super::fold::{Folder, RecordedTimes, by_id};
+use super::fold::{AT_ONCE, Folder, RecordedTimes, by_id};
 use super::gather::MAX_FACTS;
 use super::local_texts::Adoption;
 use super::reader::{DescribedFacts, Readers};
@@ -91,7 +91,8 @@ struct Gathered<'a> {
     is_too_much: bool,
 }
 
-/// Where the facts of a recording go while its rows are made.
+/// Where the facts of a recording go while its rows are made. A trait, since what is gathered, behind a lock, would tie all that
+/// converts a slice to its own lifetime.
 pub trait TakesFacts: fmt::Debug + Sync {
     /// What reads the events that describe the subjects of which facts are taken.
     fn readers(&self) -> &Readers;
@@ -140,12 +141,12 @@ impl LateSpans<'_> {
 
 impl Gathered<'_> {
     fn take(&mut self, described: DescribedFacts) -> Result<()> {
+        if self.is_too_much {
+            return Ok(());
+        }
         let DescribedFacts { mut facts, texts, .. } = described;
         let mut adoption = Adoption::of(&texts);
         for (subject, open) in SUBJECTS.iter().zip(&mut self.open) {
-            if self.is_too_much {
-                return Ok(());
-            }
             for mut fact in std::mem::take(&mut facts[*subject as usize]).blocks.into_iter().flatten() {
                 adoption.adopt(&mut fact.texts, &mut self.texts)?;
                 fact.texts.iter_mut().filter(|text| **text != 0).for_each(|text| *text |= LATE);
@@ -205,8 +206,13 @@ impl OpenSpans<'_> {
         let found = folder.found.finish()?;
         let order = by_id((0..).take(found.len()).collect(), |place| found[place as usize].id(), progress)?;
         let mut sorted: SpillWriter<Span> = space.records();
-        order.iter().try_for_each(|&place| sorted.push(found[place as usize]))?;
-        sorted.finish()
+        timed(progress, Step::Plan, || {
+            for places in order.chunks(AT_ONCE) {
+                stop_if_cancelled(progress)?;
+                places.iter().try_for_each(|&place| sorted.push(found[place as usize]))?;
+            }
+            sorted.finish()
+        })
     }
 }
 
