@@ -120,6 +120,7 @@ impl HeaderFamily {
     }
 
     /// Where the time of the event stands, if it has one at a fixed place.
+    #[inline]
     pub fn time_offset(self) -> Option<usize> {
         use HeaderFamily::{Error, Message, PerfInfo32, PerfInfo64, Timed, Wnode};
         match self {
@@ -195,6 +196,14 @@ impl HeaderFamily {
         }
     }
 }
+
+const _: () = {
+    use std::mem::offset_of;
+    assert!(offset_of!(PerfInfoHeader, time_stamp) == 8 && offset_of!(ObsoleteTimedHeader, time_stamp) == 8);
+    assert!(offset_of!(CompactHeader, time_stamp) == 16 && offset_of!(SystemHeader, compact) == 0);
+    assert!(offset_of!(ClassicHeader, time_stamp) == 16 && offset_of!(InstanceHeader, full) == 0);
+    assert!(offset_of!(EventHeader, time_stamp) == 16);
+};
 
 /// Kernel event with thread, process and CPU times.
 #[doc(alias = "SYSTEM_TRACE_HEADER")]
