@@ -43,7 +43,7 @@ pub use fields::{RenameReason, settled_layout};
 pub use message::{MessageProgram, MessageScratch};
 pub use program::Program;
 pub use run::pointer_size_mismatch;
-pub use single::{FieldValue, SingleValues};
+pub use single::{FieldValue, LeadingInteger, SingleValues};
 pub use status::{DecodeOutcome, Status};
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use schema::model::EventSchema;
 
 use super::binding::PayloadColumns;
 use super::compile::fixed_size;
-use super::measure::Cursor;
+use super::measure::{Cursor, read_integer};
 use super::program::{Convert, ConvertStep, Program};
 use super::values::{self, RowNotes};
 use super::{NoClock, Status};
@@ -38,6 +38,22 @@ impl FieldValue<'_> {
     }
 }
 
+/// An integer among the leading values of fixed width.
+#[derive(Clone, Copy, Debug)]
+pub struct LeadingInteger {
+    start: usize,
+    size: usize,
+    is_signed: bool,
+}
+
+impl LeadingInteger {
+    /// The bits of the number in a payload that [has it](SingleValues::has_leading), signed ones extended.
+    #[inline]
+    pub fn read(&self, payload: &[u8]) -> u64 {
+        read_integer(payload.get(self.start..self.start + self.size).unwrap_or_default(), self.is_signed)
+    }
+}
+
 /// A [`Program`] whose values nobody collects.
 #[derive(Debug)]
 pub struct SingleValues {
@@ -60,6 +76,28 @@ impl SingleValues {
         SingleValues { program, leading }
     }
 
+    /// Takes the leading integers out of what [`SingleValues::each`] hands over where a payload has all leading values: each with the
+    /// number of its column.
+    pub fn take_integers(&mut self) -> Vec<(usize, LeadingInteger)> {
+        let mut taken = Vec::new();
+        self.leading.retain(|step| {
+            let is_signed = match step.op {
+                Convert::Copy(_) => false,
+                Convert::Integer { signed, .. } => signed,
+                _ => return true,
+            };
+            let integer = LeadingInteger { start: step.bytes.start, size: step.bytes.len(), is_signed };
+            taken.push((step.target, integer));
+            false
+        });
+        taken
+    }
+
+    /// Whether a payload has all leading values of fixed width.
+    pub fn has_leading(&self, payload: &[u8]) -> bool {
+        payload.len() >= self.program.prefix_size
+    }
+
     /// Hands over the values of a payload, each with the number of its column, and says how the payload fits. `slots` is memory
     /// that one payload leaves to the next.
     pub fn each(&self, payload: &[u8], slots: &mut Vec<u64>, mut each: impl FnMut(usize, FieldValue<'_>)) -> Status {
@@ -68,7 +106,7 @@ impl SingleValues {
             slots.resize(program.slots, 0);
         }
         let mut cursor = Cursor::new(payload, slots, program.nodes.len());
-        let is_leading_whole = payload.len() >= program.prefix_size;
+        let is_leading_whole = self.has_leading(payload);
         let (first, start) = if is_leading_whole { (program.prefix_nodes, program.prefix_size) } else { (0, 0) };
         if is_leading_whole {
             program.prefix_slots.iter().for_each(|remembered| cursor.remember(remembered.slot, remembered.span));

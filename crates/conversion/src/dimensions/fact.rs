@@ -41,8 +41,8 @@ pub(super) struct Fact {
 }
 
 impl Fact {
-    /// A fact of the first machine without any value.
-    pub(super) fn new(key: &Key, lifecycle: Lifecycle, shape: u32) -> Self {
+    /// A fact of a machine without any value.
+    pub(super) fn new(key: &Key, machine: u16, lifecycle: Lifecycle, shape: u32) -> Self {
         let FileKey { ticks, stream, sequence, ordinal, offset } = key.at;
         Fact {
             ns: key.ns,
@@ -53,6 +53,7 @@ impl Fact {
             offset,
             input: key.input,
             stream,
+            machine,
             lifecycle: lifecycle as u8,
             ..Fact::default()
         }
@@ -102,19 +103,23 @@ pub(super) struct FactList {
 const BLOCK: usize = 256;
 
 impl FactList {
+    /// Adds a fact that `fill` fills in; `None`: it is none.
     #[inline]
-    pub(super) fn push(&mut self, fact: Fact) {
-        match self.blocks.last_mut() {
-            Some(block) if block.len() < BLOCK => block.push(fact),
-            _ => self.begin_block(fact),
+    pub(super) fn add(&mut self, fact: Fact, fill: impl FnOnce(&mut Fact) -> Option<()>) {
+        // It is filled in where it stays: to move it costs as much as some of its values.
+        if self.blocks.last().is_none_or(|block| block.len() >= BLOCK) {
+            self.begin_block();
+        }
+        let Some(block) = self.blocks.last_mut() else { return };
+        block.push(fact);
+        if block.last_mut().and_then(fill).is_none() {
+            block.pop();
         }
     }
 
     #[cold]
-    fn begin_block(&mut self, fact: Fact) {
-        let mut block = Vec::with_capacity(BLOCK);
-        block.push(fact);
-        self.blocks.push(block);
+    fn begin_block(&mut self) {
+        self.blocks.push(Vec::with_capacity(BLOCK));
     }
 
     /// How many there are, or a few more.

@@ -1,11 +1,10 @@
 //! What events record of ids becomes what the ids meant, and when.
 
-use std::cell::Cell;
-
 use base::error::Result;
 use base::guid::Guid;
 use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use etl::event::subject::{Lifecycle, Subject, records_image_paths};
+use hashbrown::HashMap;
 use spill::{SpillSpace, SpillWriter, Spilled};
 
 use super::attributes::{NUMBERS, TEXTS, image, process, thread};
@@ -157,29 +156,22 @@ pub(super) struct Folder<'a> {
     pub(super) found: SpillWriter<Span>,
 }
 
-/// The processes of a recording.
+/// The processes of a recording, by their ids and machines: what an id meant, in the order of time.
 #[derive(Debug)]
-struct Processes<'a> {
-    spans: &'a [Span],
-    /// The one that was asked for last: the ids within one process follow one another.
-    last: Cell<usize>,
-}
+struct Processes<'a>(HashMap<(u64, u16), &'a [Span]>);
 
 impl<'a> Processes<'a> {
     fn of(spans: &'a [Span]) -> Self {
-        Processes { spans, last: Cell::default() }
+        let id = |span: &Span| (span.key, span.machine);
+        let by_id = spans.chunk_by(|a, b| id(a) == id(b));
+        Processes(by_id.filter_map(|of_id| Some((id(of_id.first()?), of_id))).collect())
     }
 
     /// The process that an id of a machine means at a time.
-    fn at(&self, (process, machine): (u64, u16), ns: i64) -> Option<&Span> {
-        let is_it = |span: &&Span| (span.key, span.machine) == (process, machine) && span.holds_at(ns);
-        if let Some(span) = self.spans.get(self.last.get()).filter(is_it) {
-            return Some(span);
-        }
-        let ordered = |span: &Span| (span.key, span.machine, span.from_ns) <= (process, machine, ns);
-        let place = self.spans.partition_point(ordered).checked_sub(1)?;
-        self.last.set(place);
-        self.spans.get(place).filter(is_it)
+    fn at(&self, id: (u64, u16), ns: i64) -> Option<&'a Span> {
+        let of_id = self.0.get(&id)?;
+        let place = of_id.partition_point(|span| span.from_ns <= ns).checked_sub(1)?;
+        of_id.get(place).filter(|span| span.holds_at(ns))
     }
 }
 
@@ -421,7 +413,7 @@ mod tests {
 
     fn described(lifecycle: Lifecycle, scope: u64, key: u64, ns: i64, numbers: &[(usize, u64)]) -> Fact {
         let at = FileKey { ticks: ns, stream: 0, sequence: 0, ordinal: 0, offset: 0 };
-        let mut fact = Fact::new(&Key { ns, input: 0, at }, lifecycle, 0);
+        let mut fact = Fact::new(&Key { ns, input: 0, at }, 0, lifecycle, 0);
         (fact.scope, fact.key) = (scope, key);
         numbers.iter().for_each(|&(place, number)| fact.record(place, number));
         fact

@@ -147,10 +147,10 @@ impl Gathered<'_> {
         let DescribedFacts { mut facts, texts, .. } = described;
         let mut adoption = Adoption::of(&texts);
         for (subject, open) in SUBJECTS.iter().zip(&mut self.open) {
-            for mut fact in std::mem::take(&mut facts[*subject as usize]).blocks.into_iter().flatten() {
+            for fact in facts[*subject as usize].blocks.iter_mut().flatten() {
                 adoption.adopt(&mut fact.texts, &mut self.texts)?;
                 fact.texts.iter_mut().filter(|text| **text != 0).for_each(|text| *text |= LATE);
-                open.take(&fact)?;
+                open.take(fact)?;
             }
         }
         self.is_too_much = self.open.iter().map(|open| open.spans.len()).sum::<usize>() > MAX_OPEN;

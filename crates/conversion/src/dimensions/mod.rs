@@ -24,6 +24,7 @@ mod owners;
 mod paths;
 mod reader;
 mod result;
+mod shown_paths;
 mod span;
 mod texts;
 
@@ -35,5 +36,6 @@ pub use owners::Owners;
 pub use paths::{DosPaths, file_name};
 pub use reader::{DescribedFacts, Readers};
 pub use result::Dimensions;
+pub use shown_paths::ShownPaths;
 pub use span::Span;
 pub use texts::{TextId, Texts};

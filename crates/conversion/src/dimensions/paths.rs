@@ -10,7 +10,8 @@ use super::texts::Texts;
 
 /// What stands behind the folders of a path.
 pub fn file_name(path: &str) -> &str {
-    path.rsplit(['\\', '/']).next().unwrap_or(path)
+    let behind = path.bytes().rposition(|byte| matches!(byte, b'\\' | b'/')).map_or(0, |place| place + 1);
+    &path[behind..]
 }
 
 /// Volumes of a machine beyond which none is kept.
@@ -62,6 +63,11 @@ impl DosPaths {
     /// The volumes, as [`DosPaths::new`] takes them.
     pub fn volumes(&self) -> impl Iterator<Item = (u16, &(String, String))> {
         self.machines.iter().flat_map(|(&machine, volumes)| volumes.iter().map(move |volume| (machine, volume)))
+    }
+
+    /// Whether the letter of a drive of a machine is known.
+    pub(super) fn has_drives(&self, machine: u16) -> bool {
+        self.machines.contains_key(&machine)
     }
 
     /// A path of a machine with the letter of its drive, where that is known; else as it is.

@@ -9,7 +9,7 @@ use etl::event::{Event, FileContext, RawEvent};
 use super::attributes::{Attributes, NUMBERS, Scope, TEXTS, method, process};
 use super::fact::{Fact, FactList};
 use super::local_texts::LocalTexts;
-use crate::decode::{PayloadColumn, SingleValues, Status, assign_columns};
+use crate::decode::{LeadingInteger, PayloadColumn, SingleValues, Status, assign_columns};
 use crate::plan::{Key, PlanResult, PlannedShape, ShapeFinder, ShapeIds};
 
 /// What reads the events of a plan's shapes.
@@ -26,6 +26,8 @@ pub struct Reader {
     subject: Subject,
     lifecycle: Lifecycle,
     values: SingleValues,
+    /// The integers that all whole payloads have, each with its place among the numbers of a fact.
+    integers: Vec<(usize, LeadingInteger)>,
     /// What each value is of the subject, by number of its column.
     parts: Vec<Vec<Part>>,
     /// Whether the subject needs no id.
@@ -42,6 +44,42 @@ enum Part {
     Process,
     Number(usize),
     Text(usize),
+}
+
+/// Numbers that a fact may have: its id, its process, the others.
+const ALL_NUMBERS: usize = 2 + NUMBERS;
+
+impl Part {
+    /// Its place among the numbers of a fact; `None` of a text.
+    fn number(self) -> Option<usize> {
+        match self {
+            Part::Key => Some(0),
+            Part::Process => Some(1),
+            Part::Number(place) => Some(2 + place),
+            Part::Text(_) => None,
+        }
+    }
+}
+
+/// The numbers of a fact while it is read.
+#[derive(Default)]
+struct Numbers {
+    all: [u64; ALL_NUMBERS],
+    /// A bit for each that is there.
+    present: u16,
+}
+
+impl Numbers {
+    #[inline]
+    fn put(&mut self, place: usize, number: u64) {
+        self.all[place] = number;
+        self.present |= 1 << place;
+    }
+
+    fn get(&self, part: Part) -> Option<u64> {
+        let place = part.number()?;
+        (self.present >> place & 1 == 1).then(|| self.all[place])
+    }
 }
 
 /// What some events record.
@@ -134,11 +172,18 @@ impl Reader {
         (0..TEXTS).for_each(|place| columns.put(attributes.texts[place], Part::Text(place)));
         let is_of_32_bits = subject == Subject::Process && is_kernel && identity.pointer_size == 4;
         let bits = if is_of_32_bits { process::SYSTEM_32 } else { 0 };
+        let mut values = SingleValues::compile(schema, &assigned, identity.pointer_size);
+        let parts = &columns.parts;
+        let integers = values
+            .take_integers()
+            .into_iter()
+            .flat_map(|(column, integer)| parts[column].iter().filter_map(move |part| Some((part.number()?, integer))));
         Some(Reader {
             shape: number,
             subject,
             lifecycle,
-            values: SingleValues::compile(schema, &assigned, identity.pointer_size),
+            integers: integers.collect(),
+            values,
             is_without_key: attributes.key.is_empty(),
             has_process: attributes.scope != Scope::System,
             bits,
@@ -152,31 +197,33 @@ impl Reader {
             return;
         }
         let DescribedFacts { facts, texts, slots } = described;
-        let mut fact = Fact::new(key, self.lifecycle, self.shape);
-        fact.machine = machine;
-        let (mut id, mut process) = (self.is_without_key.then_some(0), None);
-        let status = self.values.each(event.payload, slots, |column, value| {
-            for part in &self.parts[column] {
-                match *part {
-                    Part::Key => id = value.number(),
-                    Part::Process => process = value.number(),
-                    Part::Number(place) => value.number().into_iter().for_each(|number| fact.record(place, number)),
-                    Part::Text(place) => fact.texts[place] = texts.number(&value),
-                }
+        facts[self.subject as usize].add(Fact::new(key, machine, self.lifecycle, self.shape), |fact| {
+            let mut numbers = Numbers::default();
+            if self.values.has_leading(event.payload) {
+                self.integers.iter().for_each(|(place, integer)| numbers.put(*place, integer.read(event.payload)));
             }
+            let status = self.values.each(event.payload, slots, |column, value| {
+                for part in &self.parts[column] {
+                    match (*part, part.number()) {
+                        (Part::Text(place), _) => fact.texts[place] = texts.number(&value),
+                        (_, Some(place)) => value.number().into_iter().for_each(|number| numbers.put(place, number)),
+                        (_, None) => {}
+                    }
+                }
+            });
+            let writer = || event.process_id.filter(|_| status != Status::Error).map(u64::from);
+            fact.key = if self.is_without_key { 0 } else { numbers.get(Part::Key)? };
+            if self.has_process {
+                // A row without values says nothing.
+                fact.scope = numbers.get(Part::Process).or_else(writer)?;
+            }
+            fact.numbers.copy_from_slice(&numbers.all[2..]);
+            fact.present = (numbers.present >> 2).to_le_bytes()[0];
+            if self.bits != 0 {
+                fact.record(process::FLAGS, fact.number(process::FLAGS).unwrap_or(0) | self.bits);
+            }
+            Some(())
         });
-        // A row without values says nothing.
-        let writer = event.process_id.filter(|_| status != Status::Error);
-        let Some(id) = id else { return };
-        fact.key = id;
-        if self.has_process {
-            let Some(process) = process.or(writer.map(u64::from)) else { return };
-            fact.scope = process;
-        }
-        if self.bits != 0 {
-            fact.record(process::FLAGS, fact.number(process::FLAGS).unwrap_or(0) | self.bits);
-        }
-        facts[self.subject as usize].push(fact);
     }
 }
 

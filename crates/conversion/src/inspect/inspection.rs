@@ -2,6 +2,7 @@
 //!
 //! Whatever is in the sidecar is shown as its rows. Times are Unix nanoseconds in `_ns`, text otherwise.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -109,7 +110,8 @@ impl Inspection {
         let notable = notable(&inputs);
         let inspected = surveyed().zip(inputs).map(|((file, facts), input)| InspectedInput::of(file, facts, input));
         let mut processes = Processes::default();
-        DimensionRows { dimensions, plan }.processes().for_each(|process| processes.add(process));
+        let shown = &OnceCell::new();
+        DimensionRows { dimensions, plan, shown }.processes().for_each(|process| processes.add(process));
         let providers = InspectedDataset::all(plan.catalog().map(InspectedShape::from));
         Inspection {
             trace: trace.to_owned(),

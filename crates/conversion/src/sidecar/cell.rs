@@ -4,14 +4,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, PrimitiveBuilder, StringBuilder};
-use arrow_array::types::{ArrowPrimitiveType, Int64Type, UInt32Type};
+use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type, UInt32Type};
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, StringArray, TimestampMicrosecondArray,
-    UInt8Array, UInt16Array, UInt32Array,
+    ArrayRef, BinaryArray, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, StringArray,
+    TimestampMicrosecondArray, UInt8Array, UInt16Array, UInt32Array,
 };
 use arrow_schema::{DataType, TimeUnit};
 use base::calendar::rfc3339;
 use columnar::columns::IntegerType;
+use hashbrown::HashMap;
 use schema::model::MapNames;
 use serde::{Serialize, Serializer};
 
@@ -60,6 +61,19 @@ pub trait Cell {
     fn array<'a>(values: impl Iterator<Item = &'a Self>, integers: IntegerType) -> ArrayRef
     where
         Self: 'a;
+
+    /// The same, or a dictionary of it, as it costs the encoder least.
+    fn encoded<'a>(values: impl Iterator<Item = &'a Self> + Clone, integers: IntegerType) -> ArrayRef
+    where
+        Self: 'a,
+    {
+        Self::array(values, integers)
+    }
+
+    /// Whether the value is NULL.
+    fn is_null(&self) -> bool {
+        false
+    }
 }
 
 /// A point in time in Unix nanoseconds: TIMESTAMP(MICROS, UTC) in a file, rounded toward the past, and RFC 3339 in a
@@ -98,7 +112,9 @@ impl Cell for NotRecorded {
 
 /// A type and its `Option`, whose column is collected from a value that `$value` makes of a reference.
 macro_rules! cells {
-    ($( $type:ty $(where $life:lifetime)?: $kind:ident, $data_type:expr, $array:ty, |$cell:ident| $value:expr; )+) => { $(
+    ($(
+        $type:ty $(where $life:lifetime)?: $kind:ident, $data_type:expr, $array:ty, |$cell:ident| $value:expr $(, $lent:ident)?;
+    )+) => { $(
         impl $(<$life>)? Cell for $type {
             type Kind = kind::$kind;
             const MAY_BE_NULL: bool = false;
@@ -113,6 +129,15 @@ macro_rules! cells {
             {
                 Arc::new(values.map(|$cell| Some($value)).collect::<$array>())
             }
+
+            $(
+                fn encoded<'rows>(values: impl Iterator<Item = &'rows Self> + Clone, integers: IntegerType) -> ArrayRef
+                where
+                    Self: 'rows,
+                {
+                    $lent(values.clone().map(|$cell| Some($value))).unwrap_or_else(|| Self::array(values, integers))
+                }
+            )?
         }
 
         impl $(<$life>)? Cell for Option<$type> {
@@ -129,14 +154,28 @@ macro_rules! cells {
             {
                 Arc::new(values.map(|value| value.as_ref().map(|$cell| $value)).collect::<$array>())
             }
+
+            fn is_null(&self) -> bool {
+                self.is_none()
+            }
+
+            $(
+                fn encoded<'rows>(values: impl Iterator<Item = &'rows Self> + Clone, integers: IntegerType) -> ArrayRef
+                where
+                    Self: 'rows,
+                {
+                    let lent = values.clone().map(|value| value.as_ref().map(|$cell| $value));
+                    $lent(lent).unwrap_or_else(|| Self::array(values, integers))
+                }
+            )?
         }
     )+ };
 }
 
 cells! {
     String: Text, DataType::Utf8, StringArray, |text| text.as_str();
-    &'a str where 'a: Text, DataType::Utf8, StringArray, |text| *text;
-    Cow<'a, str> where 'a: Text, DataType::Utf8, StringArray, |text| text.as_ref();
+    &'a str where 'a: Text, DataType::Utf8, StringArray, |text| *text, dictionary;
+    Cow<'a, str> where 'a: Text, DataType::Utf8, StringArray, |text| text.as_ref(), dictionary;
     &'a [u8] where 'a: Bytes, DataType::Binary, BinaryArray, |bytes| *bytes;
     LossKind: Text, DataType::Utf8, StringArray, |kind| kind.as_str();
     MapNames: Text, DataType::Utf8, StringArray, |names| names.as_str();
@@ -147,6 +186,29 @@ cells! {
     // A count is signed in a file, because readers turn UINT_64 into decimals.
     u64: Integer, DataType::Int64, Int64Array, |count| i64::try_from(*count).unwrap_or(i64::MAX);
     f64: Float, DataType::Float64, Float64Array, |value| *value;
+}
+
+/// Texts that are held against each other before a dictionary is given up.
+const TRIED: usize = 1 << 10;
+
+/// Texts as a dictionary, in which one that is lent to several rows stands once; `None` where few are.
+fn dictionary<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Option<ArrayRef> {
+    let (mut keys, mut labels, mut known) = (Vec::new(), Vec::new(), HashMap::new());
+    for text in texts {
+        if labels.len() > TRIED.max(keys.len() / 4) {
+            return None;
+        }
+        let key = |text: &'a str| {
+            *known.entry((text.as_ptr().addr(), text.len())).or_insert_with(|| {
+                labels.push(text);
+                labels.len().wrapping_sub(1)
+            })
+        };
+        keys.push(text.map(key).map(i32::try_from).transpose().ok()?);
+    }
+    let labels = Arc::new(StringArray::from_iter_values(labels));
+    let array = DictionaryArray::<Int32Type>::try_new(keys.into_iter().collect(), labels).ok()?;
+    Some(Arc::new(array))
 }
 
 /// Unsigned numbers and their `Option`, which are made of `$exact` or wider signed ones.
@@ -181,6 +243,10 @@ macro_rules! unsigned_cells {
                     IntegerType::Exact => Arc::new(values.copied().collect::<$exact>()),
                     IntegerType::Portable => Arc::new(values.map(|value| value.map(Into::into)).collect::<$portable>()),
                 }
+            }
+
+            fn is_null(&self) -> bool {
+                self.is_none()
             }
         }
     )+ };

@@ -2,9 +2,10 @@
 //! means what a row says from `from_ns` on and up to, but not at, `to_ns`.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use super::row::sidecar_row;
-use crate::dimensions::{Dimensions, Span, file, file_name, image, method, process, thread};
+use crate::dimensions::{Dimensions, ShownPaths, Span, file, file_name, image, method, process, thread};
 use crate::plan::PlanResult;
 
 sidecar_row! {
@@ -165,6 +166,8 @@ pub struct DimensionRows<'a> {
     pub dimensions: &'a Dimensions,
     /// The event shapes.
     pub plan: &'a PlanResult,
+    /// The paths of modules, once a row has asked for them.
+    pub shown: &'a OnceCell<ShownPaths>,
 }
 
 impl<'a> DimensionRows<'a> {
@@ -221,7 +224,7 @@ impl<'a> DimensionRows<'a> {
                 process_id: id(span.scope),
                 base: span.key.cast_signed(),
                 size: signed(span, image::SIZE),
-                path: path.map(|path| self.dimensions.paths.path(span.machine, path)),
+                path: self.shown_paths().get(self.dimensions, span, image::PATH),
                 file_name: path.map(file_name),
                 time_stamp: number(span, image::TIME_STAMP),
                 checksum: number(span, image::CHECKSUM),
@@ -263,6 +266,10 @@ impl<'a> DimensionRows<'a> {
             source_of: self.source(span),
             machine: span.machine,
         })
+    }
+
+    fn shown_paths(self) -> &'a ShownPaths {
+        self.shown.get_or_init(|| ShownPaths::of(self.dimensions, &self.dimensions.images, image::PATH))
     }
 
     fn text(self, span: &Span, place: usize) -> Option<&'a str> {

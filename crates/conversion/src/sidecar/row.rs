@@ -29,6 +29,10 @@ pub(crate) struct SidecarColumn<R> {
     pub data_type: DataType,
     /// The values of some rows.
     pub array: fn(&[R], IntegerType) -> ArrayRef,
+    /// The same, or a dictionary of it.
+    pub encoded: fn(&[R], IntegerType) -> ArrayRef,
+    /// Whether a row has none.
+    pub is_null: fn(&R) -> bool,
 }
 
 /// Declares the row of a sidecar table, to be written and to be read: a struct with public fields, one per column. A column that
@@ -66,6 +70,10 @@ macro_rules! sidecar_row {
                     array: |rows, integers| {
                         <$type as $crate::sidecar::cell::Cell>::array(rows.iter().map(|row: &Self| &row.$field), integers)
                     },
+                    encoded: |rows, integers| {
+                        <$type as $crate::sidecar::cell::Cell>::encoded(rows.iter().map(|row: &Self| &row.$field), integers)
+                    },
+                    is_null: |row| $crate::sidecar::cell::Cell::is_null(&row.$field),
                 }, )+ ]
             }
 

@@ -102,6 +102,11 @@ impl<'a, R: SidecarRow> RowBatch<'a, R> {
     ) -> RowBatch<'a, R> {
         RowBatch { columns, integers, rows: next_rows(rows) }
     }
+
+    /// All columns of all rows.
+    pub(super) fn arrays(&self) -> Vec<ArrayRef> {
+        self.columns.iter().map(|column| (column.array)(&self.rows, self.integers)).collect()
+    }
 }
 
 impl<R: SidecarRow> RowSource for RowBatch<'_, R> {
@@ -110,7 +115,11 @@ impl<R: SidecarRow> RowSource for RowBatch<'_, R> {
     }
 
     fn column(&self, index: usize, rows: Range<usize>) -> Result<ArrayRef> {
-        Ok((self.columns[index].array)(&self.rows[rows], self.integers))
+        Ok((self.columns[index].encoded)(&self.rows[rows], self.integers))
+    }
+
+    fn all_null(&self, index: usize, rows: Range<usize>) -> bool {
+        self.rows[rows].iter().all(self.columns[index].is_null)
     }
 }
 

@@ -1,5 +1,6 @@
 //! All tables of the sidecar, for whoever writes or reads them.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -32,7 +33,8 @@ pub(super) trait TakeTables {
 /// Those of who takes them.
 pub(super) fn each_table(facts: &SidecarFacts<'_>, taker: &mut impl TakeTables) -> Result<()> {
     let SidecarFacts { files, facts: all, file_counts, plan, shape_counts, dimensions, .. } = *facts;
-    let rows = DimensionRows { dimensions, plan };
+    let shown = OnceCell::new();
+    let rows = DimensionRows { dimensions, plan, shown: &shown };
     let both = || files.iter().zip(all);
     taker.take(both().map(|(file, facts)| sessions::row(file, facts)))?;
     taker.take(files.iter().zip(0..).map(|(file, input)| clock::row(file, file_counts.get(input))))?;
@@ -97,8 +99,7 @@ impl TakeTables for OneTable<'_> {
             if batch.rows() == 0 {
                 break;
             }
-            let arrays = (0..columns.len()).map(|index| batch.column(index, 0..batch.rows())).collect::<Result<_>>()?;
-            let made = RecordBatch::try_new(SchemaRef::clone(&schema), arrays);
+            let made = RecordBatch::try_new(SchemaRef::clone(&schema), batch.arrays());
             batches.push(made.map_err(|error| Error::bug("columns make no table").caused_by(error))?);
         }
         self.found = Some(SidecarBatches { schema, batches });
