@@ -260,3 +260,26 @@ fn what_is_read_of_the_inputs_is_counted_by_phase() {
     assert!(plan <= 2 * BUFFER as u64, "{plan} of {size}");
     assert!((events..=size).contains(&convert), "{convert} of {size} with events of {events}");
 }
+
+#[test]
+fn what_ids_mean_is_not_read_again() {
+    const BUFFER: usize = 0x2000;
+    let sandbox = Sandbox::new();
+    let started = |number: i64| {
+        let ids = payload().u32(8).u32(u32::try_from(number).unwrap()).zeros(64);
+        let start = system64(0x0501, T0 + number).version(3).pid(8).tid(4).payload(ids);
+        let mut open = buffer(BUFFER).sequence(number).event(start);
+        let event = perfinfo64(0x0F99, T0 + number).payload(vec![1; 84]).on_disk();
+        while open.fits(event.len()) {
+            open.push(&event);
+        }
+        open
+    };
+    let bytes = trace(header().buffer_size(BUFFER.try_into().unwrap())).buffers((1..=300).map(started)).to_bytes();
+    sandbox.file("a.etl", &bytes);
+    sandbox.t("convert a.etl -o out", 0);
+    assert_eq!(sandbox.table("out/trace=a", "sidecar/threads").lines("thread_id").len(), 300);
+    let [_, plan, _] = bytes_read(&sandbox, "a");
+    // No more than the first events of each shape, by which its schema is chosen.
+    assert!(plan <= 67 * BUFFER as u64, "{plan} of {}", bytes.len());
+}

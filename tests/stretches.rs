@@ -14,7 +14,7 @@ use base::progress::NoProgress;
 use columnar::output::{MemoryStore, Store};
 use conversion::convert::{ConvertOptions, InputFile, Recording};
 use conversion::job::steps::{self, CommitOutcome, PartOutcome, PlanOutcome, StepOptions};
-use conversion::survey::{FileSurvey, Stretch, Stretches, SurveyOptions};
+use conversion::survey::{FileSurvey, Keeps, Stretch, Stretches, SurveyOptions};
 use conversion::survey::{survey, survey_joined, survey_stretch};
 use etl::input::{Input, InputId, Inputs, MemoryInput};
 use etl2parquet::ErrorKind;
@@ -24,7 +24,8 @@ use synth::*;
 
 const COUNTS: [u32; 5] = [1, 2, 3, 7, 16];
 
-const OPTIONS: SurveyOptions = SurveyOptions { anchor: ClockAnchor::Start, hash: true, offset_ns: 0 };
+const NOTHING: Keeps = Keeps { subjects: &[], stacks: false };
+const OPTIONS: SurveyOptions = SurveyOptions { anchor: ClockAnchor::Start, hash: true, offset_ns: 0, keeps: NOTHING };
 
 /// All that is known, as text.
 fn text(file: &FileSurvey) -> String {

@@ -30,7 +30,7 @@ use etl::input::Inputs;
 use spill::SpillSpace;
 
 use self::memory_gate::Ticket;
-use self::prepare::{Early, Prepared, RowsFollow};
+use self::prepare::{Early, OfInputs, Prepared, RowsFollow};
 use self::update::Update;
 use self::workers::Workers;
 use crate::commit::Commit;
@@ -52,7 +52,8 @@ use crate::survey::FileSurvey;
 pub fn inspect(job: &Recording, options: &ConvertOptions, progress: &dyn JobProgress) -> Result<Inspected> {
     let pool = resources::pool(options.threads)?;
     let (inputs, space) = (prepare::inputs(job, options, progress)?, SpillSpace::temporary());
-    let files = prepare::survey(&pool, job, &inputs, options, &space, false, progress)?;
+    let files =
+        prepare::survey(&pool, job, &inputs, options, &space, OfInputs::of_subjects(&[Subject::Process]), progress)?;
     let mut surveyed = prepare::plan(&pool, files, &inputs, options, progress)?;
     let planned = PlannedInputs::of(&surveyed.files, &inputs);
     let gather =
@@ -212,7 +213,7 @@ impl ConversionRun<'_> {
         let ConversionRun { job, options, inputs, workers, ref space, started } = self;
         let (pool, mut meter) = (&workers.pool, ReadMeter { inputs, seen: 0 });
         let ticket = workers.admit(unpacking, inputs, progress)?;
-        let files = prepare::survey(pool, job, inputs, options, space, true, progress)?;
+        let files = prepare::survey(pool, job, inputs, options, space, RowsFollow::AtOnce.wants(options), progress)?;
         let read = BytesRead { survey: meter.since_last(), ..BytesRead::default() };
         let ticket = workers.admit_planning(ticket, &files, progress)?;
         let Prepared { surveyed, dimensions, late, stacks, write, planned, partitions } =

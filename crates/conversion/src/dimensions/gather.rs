@@ -17,7 +17,7 @@ use super::reader::{DescribedFacts, Readers, Reading};
 use super::result::Dimensions;
 use super::texts::TextWriter;
 use crate::plan::{Key, PlanResult, PlannedInputs, ShapeIds};
-use crate::survey::{self, BufferSummary, DescriptiveKind, FileSurvey, Issue, IssueCode, OneBehind, Severity};
+use crate::survey::{self, BufferSummary, FileSurvey, Issue, IssueCode, OneBehind, Severity};
 
 /// Bytes of buffers that are read side by side: what they record may take some times as many.
 const TOGETHER_BYTES: u64 = 8 << 20;
@@ -93,7 +93,7 @@ impl Gathered {
         let reader = BufferReader { rules: file.rules(), input: &*input };
         let describing: Vec<&BufferSummary> = file.buffers.iter().filter(|buffer| buffer.describes(subjects)).collect();
         let machine = inputs.get(number).machine;
-        let source = Source { readers, ids, reader: &reader, file, number, machine };
+        let source = Source { readers, ids, subjects, reader: &reader, file, number, machine };
         let take = |gathered: &mut Self, described: Vec<Vec<DescribedFacts>>| {
             timed(progress, Step::Plan, || {
                 described.into_iter().flatten().try_for_each(|described| gathered.take(described, number))
@@ -181,6 +181,7 @@ impl Gathered {
 struct Source<'a> {
     readers: &'a Readers,
     ids: &'a ShapeIds,
+    subjects: &'a [Subject],
     reader: &'a BufferReader<'a>,
     file: &'a FileSurvey,
     number: u16,
@@ -213,7 +214,7 @@ impl Source<'_> {
     ) -> Result<()> {
         let mut reading = Reading::new(self.readers, self.ids, self.machine);
         for buffer in buffers {
-            self.file.descriptive.visit(DescriptiveKind::OfSubjects, self.reader, buffer, scratch, |raw, at| {
+            self.file.descriptive.visit(self.subjects, (self.reader, buffer), scratch, |raw, at| {
                 let key = || Key::new(&self.file.clock, self.number, at);
                 let waiting = reading.push(raw, &self.reader.rules.context, key)?;
                 if waiting >= TOGETHER_ROWS { take(reading.finish()) } else { Ok(()) }

@@ -11,7 +11,7 @@ use schema::Registry;
 use schema::harvest::Harvest;
 use spill::SpillSpace;
 
-use super::prepare;
+use super::prepare::{self, OfInputs};
 use crate::convert::{ConvertOptions, JobProgress, Recording, Stage};
 use crate::plan::descriptions::{TraceSchemas, descriptions};
 use crate::plan::resolve::resolve;
@@ -30,7 +30,7 @@ pub fn harvest(
 ) -> Result<(Harvest, Vec<String>)> {
     let pool = resources::pool(options.threads)?;
     let (inputs, space) = (prepare::inputs(job, options, progress)?, SpillSpace::temporary());
-    let files = prepare::survey(&pool, job, &inputs, options, &space, false, progress)?;
+    let files = prepare::survey(&pool, job, &inputs, options, &space, OfInputs::default(), progress)?;
     progress.stage(Stage::Plan);
     let harvested = pool.install(|| gather(&files, &inputs, progress))?;
     inputs.check_unchanged()?;

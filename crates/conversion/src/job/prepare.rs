@@ -21,7 +21,8 @@ use crate::convert::{JobProgress, MessagePolicy, Outcome, Recording, Report, Sta
 use crate::dimensions::{self, BEFORE_ROWS, Dimensions, LateDimensions, LateFacts, Owners};
 use crate::plan::{self, CompiledFilter, Partitions, PlanOptions, PlanResult, PlannedInputs, partition};
 use crate::stacks::{self, Stacks};
-use crate::survey::{self, DescriptiveEvents, FileFacts, FileSurvey, Issue, Stretches, SurveyOptions};
+use crate::survey::walks::WalkLog;
+use crate::survey::{self, DescriptiveEvents, FileFacts, FileSurvey, Issue, Keeps, Stretches, SurveyOptions};
 
 /// Rows of the row groups of a stream: what a reader waits for before the first batch.
 pub(super) const STREAM_ROWS: u32 = 1 << 17;
@@ -41,6 +42,22 @@ pub(super) fn check_begin(inputs: &Inputs) -> Result<()> {
     if inputs.len() == 1 { session::read(&*inputs.get(InputId(0))?).map(drop) } else { Ok(()) }
 }
 
+/// What is wanted of inputs besides what a survey finds anyway.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OfInputs {
+    /// Whether they are hashed.
+    pub hash: bool,
+    /// What is kept of their events.
+    pub keeps: Keeps,
+}
+
+impl OfInputs {
+    /// For what describes some subjects, without a hash.
+    pub(super) fn of_subjects(subjects: &'static [Subject]) -> Self {
+        OfInputs { hash: false, keeps: Keeps { subjects, stacks: false } }
+    }
+}
+
 /// Surveys the inputs of a recording.
 ///
 /// # Errors
@@ -51,10 +68,10 @@ pub(super) fn survey(
     inputs: &Inputs,
     options: &ConvertOptions,
     space: &SpillSpace,
-    hash: bool,
+    wanted: OfInputs,
     progress: &dyn JobProgress,
 ) -> Result<Vec<FileSurvey>> {
-    survey_joined(pool, job, inputs, options, (space, hash), |_| Ok(Stretches::default()), progress)
+    survey_joined(pool, job, inputs, options, (space, wanted), |_| Ok(Stretches::default()), progress)
 }
 
 /// The same, of inputs of which `stretches` may have been surveyed ahead.
@@ -66,7 +83,7 @@ pub(super) fn survey_joined(
     job: &Recording,
     inputs: &Inputs,
     options: &ConvertOptions,
-    (space, hash): (&SpillSpace, bool),
+    (space, wanted): (&SpillSpace, OfInputs),
     stretches: impl Fn(u16) -> Result<Stretches> + Sync,
     progress: &dyn JobProgress,
 ) -> Result<Vec<FileSurvey>> {
@@ -75,7 +92,8 @@ pub(super) fn survey_joined(
         let mut files = Vec::with_capacity(inputs.len());
         for (id, input) in (0..).map(InputId).zip(&job.inputs) {
             let file = inputs.get(id)?;
-            let survey_options = SurveyOptions { anchor: options.anchor, hash, offset_ns: input.offset_ns };
+            let OfInputs { hash, keeps } = wanted;
+            let survey_options = SurveyOptions { anchor: options.anchor, hash, offset_ns: input.offset_ns, keeps };
             let (name, ahead) = (input.source.clone(), stretches(id.0)?);
             files.push(survey::survey_joined(space, &*file, name, &survey_options, &ahead, progress)?);
         }
@@ -149,6 +167,19 @@ pub(super) enum RowsFollow {
     Elsewhere,
 }
 
+impl RowsFollow {
+    /// What the survey of the inputs is to find for the rows.
+    pub(super) fn wants(self, options: &ConvertOptions) -> OfInputs {
+        let subjects: &[Subject] = match self {
+            _ if options.dry_run => &[],
+            RowsFollow::AtOnce if options.filter.is_empty() => &BEFORE_ROWS,
+            RowsFollow::AtOnce | RowsFollow::Elsewhere => &Subject::ALL,
+        };
+        let stacks = options.filter.may_pass_kernel() && !options.dry_run && options.stacks == StackPolicy::Join;
+        OfInputs { hash: true, keeps: Keeps { subjects, stacks } }
+    }
+}
+
 /// Plans a job that was surveyed and cuts it into partitions; where no events need become rows, says what becomes of it.
 ///
 /// # Errors
@@ -181,8 +212,9 @@ pub(super) fn prepare<'a>(
     let late = comes_late.then(|| LateFacts::of(&surveyed.files, &planned, plan)).flatten();
     let subjects: &[_] = if comes_late { &BEFORE_ROWS } else { &Subject::ALL };
     let needs = Needs { subjects, ..Needs::of_all(plan.filter.clone()) };
-    let gathered = gather(pool, &surveyed, &planned, (options, &needs), space, progress)?;
     let mut surveyed = surveyed;
+    let logs = take_walks(&mut surveyed.files);
+    let gathered = gather(pool, (&surveyed, logs), &planned, (options, &needs), space, progress)?;
     let Gathered { dimensions, stacks, partitions } = gathered.noted_in(&mut surveyed.files);
     surveyed.files.iter_mut().for_each(|file| file.descriptive = DescriptiveEvents::default());
     let write = write_options(options, settings);
@@ -235,13 +267,18 @@ impl Needs {
     }
 }
 
-/// Gathers what a conversion needs besides survey and plan.
+/// What the survey has taken down of stacks, by input.
+pub(super) fn take_walks(files: &mut [FileSurvey]) -> Vec<Option<WalkLog>> {
+    files.iter_mut().map(|file| file.walks.take()).collect()
+}
+
+/// Gathers what a conversion needs besides survey and plan; `logs` are those of the survey, by input.
 ///
 /// # Errors
 /// Those of [`convert`](super::convert) up to there.
 pub(super) fn gather(
     pool: &ThreadPool,
-    surveyed: &Surveyed,
+    (surveyed, logs): (&Surveyed, Vec<Option<WalkLog>>),
     planned: &PlannedInputs<'_>,
     (options, needs): (&ConvertOptions, &Needs),
     space: &SpillSpace,
@@ -251,7 +288,7 @@ pub(super) fn gather(
     let gather_ids = || dimensions::gather(needs.subjects, files, planned, plan, space, progress);
     let join_stacks = || match options.stacks {
         StackPolicy::Join if needs.stacks => {
-            stacks::gather(files, planned, plan, needs.filter.as_ref(), space, progress)
+            stacks::gather((files, logs), planned, plan, needs.filter.as_ref(), space, progress)
         }
         StackPolicy::Join | StackPolicy::Keep => Ok(Default::default()),
     };

@@ -143,7 +143,8 @@ fn plan_joined(
     let folder = ahead(&inputs);
     let ahead =
         |input| folder.as_deref().map_or_else(|| Ok(Stretches::default()), |folder| stretches::find(folder, input));
-    let files = survey_joined(&pool, job, &inputs, options, (&space, true), ahead, progress)?;
+    let files =
+        survey_joined(&pool, job, &inputs, options, (&space, RowsFollow::Elsewhere.wants(options)), ahead, progress)?;
     let Prepared { surveyed: Surveyed { files, plan, .. }, dimensions, stacks, write, planned, partitions, .. } =
         match prepare(&pool, job, files, &inputs, (options, RowsFollow::Elsewhere), &space, progress)? {
             Early::Prepared(prepared) => prepared,

@@ -3,11 +3,13 @@
 use base::error::Result;
 use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use etl::buffer::content::Scratch;
-use etl::event::{RawEvent, TimedEvent, TimedStep};
+use etl::event::stack::{StackDescription, WalkedThread};
+use etl::event::{TimedEvent, TimedStep};
 use etl::reader::BufferReader;
 use rayon::prelude::*;
 
-use crate::survey::{BufferSummary, DescriptiveKind, FileKey, FileSurvey, OneBehind, together};
+use crate::survey::walks::FoundWalks;
+use crate::survey::{BufferSummary, FileKey, FileSurvey, OneBehind, together};
 
 /// Bytes of buffers that are read side by side: what is made of them may be as many, and of those before them.
 const TOGETHER_BYTES: u64 = 16 << 20;
@@ -53,7 +55,7 @@ impl Buffers<'_> {
         behind.end(take)
     }
 
-    /// Visits the events of a buffer that have a time of their own.
+    /// Visits the events of a buffer.
     ///
     /// # Errors
     /// When the input cannot be read.
@@ -61,32 +63,44 @@ impl Buffers<'_> {
         &self,
         buffer: &BufferSummary,
         scratch: &mut Scratch,
-        mut visit: impl FnMut(&RawEvent<'_>, FileKey),
+        mut visit: impl FnMut(&TimedEvent<'_>, FileKey),
     ) -> Result<()> {
-        let (rules, extent) = (&self.reader.rules, &buffer.extent);
-        let (stream, sequence, ordinal) = (rules.stream(extent), rules.sequence(extent), extent.ordinal);
-        let content = self.reader.content(extent, scratch)?;
+        let (rules, place) = (&self.reader.rules, self.place_in(buffer));
+        let content = self.reader.content(&buffer.extent, scratch)?;
         for step in rules.walk(content.bytes(), 0, buffer.gap) {
-            if let TimedStep::Event(TimedEvent { raw, ticks, inherited: false }) = step {
-                visit(&raw, FileKey { ticks, stream, sequence, ordinal, offset: raw.offset });
+            if let TimedStep::Event(event) = step {
+                visit(&event, place(event.ticks, event.raw.offset));
             }
         }
         Ok(())
     }
 
-    /// Visits the events of a buffer that describe the stacks of others, or all of them.
+    /// The place of an event of a buffer with a time in ticks and an offset.
+    pub(super) fn place_in(&self, buffer: &BufferSummary) -> impl Fn(i64, u32) -> FileKey + use<> {
+        let (rules, extent) = (&self.reader.rules, &buffer.extent);
+        let (stream, sequence, ordinal) = (rules.stream(extent), rules.sequence(extent), extent.ordinal);
+        move |ticks, offset| FileKey { ticks, stream, sequence, ordinal, offset }
+    }
+
+    /// Finds what the events of a buffer say of stacks: of the walks in a place, of events at a time in ticks, those that are `wanted`.
     ///
     /// # Errors
     /// When the input cannot be read.
-    pub(super) fn visit_describing(
+    pub(super) fn find(
         &self,
         buffer: &BufferSummary,
         scratch: &mut Scratch,
-        mut visit: impl FnMut(&RawEvent<'_>, FileKey),
+        wanted: impl Fn(FileKey, i64) -> bool,
+        found: &mut FoundWalks,
     ) -> Result<()> {
-        self.file.descriptive.visit(DescriptiveKind::OfStacks, &self.reader, buffer, scratch, |raw, at| {
-            visit(raw, at);
-            Ok(())
-        })
+        let file = &self.reader.rules.context;
+        self.visit(buffer, scratch, |TimedEvent { raw, inherited, .. }, at| match StackDescription::of(raw, file) {
+            Some(StackDescription::Walk { event_ticks, .. }) if !wanted(at, event_ticks) => {}
+            Some(described) => found.describe(at, &described),
+            None if *inherited => {}
+            None => WalkedThread::of(raw, file).into_iter().for_each(|thread| found.add_walked(at, thread)),
+        })?;
+        found.end(buffer.extent.ordinal, true);
+        Ok(())
     }
 }

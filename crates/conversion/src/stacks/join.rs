@@ -5,17 +5,14 @@ use base::error::Result;
 use base::progress::{Progress, stop_if_cancelled};
 use spill::SpillWriter;
 
-use super::lists::{Added, ListWriter, Lists};
-use super::records::{NO_PROCESS, Sighting, Walk, WalkPart};
+use super::matching::Sighting;
 use super::result::StackOfEvent;
 use super::unjoined::{Reason, Unjoined};
+use crate::survey::walks::{Added, ListWriter, Lists, MAX_OF_EVENT, NO_PROCESS, Walk, WalkPart};
 use crate::table::stack_id;
 
 /// How long behind its event a walk may come: in the longest recordings that are known, 14 s.
 pub(super) const MAX_BEHIND_NS: i64 = 16_000_000_000;
-
-/// Addresses that an event may have. Windows walks 192 at a time, in up to three parts.
-pub(super) const MAX_ADDRESSES: usize = 1024;
 
 /// The thread that runs where no other does: on several processors at once.
 const IDLE: u32 = 0;
@@ -133,7 +130,7 @@ impl<'a> Join<'a> {
             WalkPart::List(list) => self.parts.get(list).0,
             other => return Err(Reason::of(other).unwrap_or(Reason::UnknownKey)),
         };
-        if self.addresses.len() + part.len() > MAX_ADDRESSES { Err(Reason::TooLong) } else { Ok(part) }
+        if self.addresses.len() + part.len() > MAX_OF_EVENT { Err(Reason::TooLong) } else { Ok(part) }
     }
 
     /// Keeps a stack that is whole.

@@ -7,8 +7,8 @@ use base::error::Result;
 use base::progress::{Progress, stop_if_cancelled};
 use spill::{SpillSpace, Spilled};
 
-use super::records::{Definition, Walk, WalkPart};
 use crate::survey::FileKey;
+use crate::survey::walks::{Definition, Walk, WalkPart};
 
 /// Walks that are looked at without a look at whether to stop.
 const AT_ONCE: usize = 1 << 16;

@@ -5,31 +5,74 @@ use etl::buffer::content::Scratch;
 use etl::event::stack::WalkedThread;
 use spill::{SpillSpace, Spilled};
 
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
 use super::buffers::Buffers;
-use super::records::{Sighting, Walk};
+use crate::survey::walks::{EventPlace, Walk, WalkedEvents};
 use crate::survey::{BufferSummary, FileKey};
 
 /// Events that are kept of a recording: more of them at times that walks name are not looked at.
 pub(super) const MAX_SIGHTINGS: usize = 1 << 26;
 
+/// An event at a time of which there are walks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes)]
+#[repr(C)]
+pub(super) struct Sighting {
+    /// Where it stands.
+    pub(super) at: EventPlace,
+    /// Its thread, of whose event at the time there is a walk; [`Sighting::OTHER`] where there is none.
+    pub(super) thread: u32,
+    padding: u32,
+}
+
+impl Sighting {
+    /// No thread of which there is a walk. It is the number that stands for no thread.
+    pub(super) const OTHER: u32 = u32::MAX;
+
+    /// An event in a place.
+    pub(super) fn new(at: FileKey, thread: u32) -> Self {
+        Sighting { at: at.into(), thread, padding: 0 }
+    }
+
+    /// By time and thread, then by place.
+    pub(super) fn order(&self) -> (i64, u32, FileKey) {
+        (self.at.ticks(), self.thread, self.at.key())
+    }
+}
+
 /// Walks that are passed over one by one before the place of the next is searched for.
 const STEPS: usize = 8;
 
 /// The events at times that walks name, of the threads that they name; of the other events at such a time one at least.
-/// `walks` are sorted by time, thread and place.
+/// `walks` are sorted by time, thread and place; buffers are read of which no events are `walked`.
 ///
 /// # Errors
 /// When the input cannot be read, when there is no space, or when the caller asked to stop.
-pub(super) fn sightings(buffers: &Buffers<'_>, walks: &[Walk], space: &SpillSpace) -> Result<Spilled<Sighting>> {
+pub(super) fn sightings(
+    buffers: &Buffers<'_>,
+    walks: &[Walk],
+    walked: &WalkedEvents,
+    space: &SpillSpace,
+) -> Result<Spilled<Sighting>> {
     let mut sightings = space.records();
     let has_walks = |buffer: &&BufferSummary| buffer.has_events() && !within(walks, buffer).is_empty();
     let wanted: Vec<&BufferSummary> = buffers.file.buffers.iter().filter(has_walks).collect();
     let read = |buffer: &BufferSummary, scratch: &mut Scratch, found: &mut Vec<Sighting>| {
         let mut matcher = Matcher::new(within(walks, buffer), found);
-        let file = &buffers.reader.rules.context;
-        buffers.visit(buffer, scratch, |raw, at| {
+        let mut see = |at: FileKey, thread: &dyn Fn() -> Option<WalkedThread>| {
             if matcher.has_walks(at.ticks) {
-                WalkedThread::of(raw, file).into_iter().for_each(|thread| matcher.see(at, thread));
+                thread().into_iter().for_each(|thread| matcher.see(at, thread));
+            }
+        };
+        if let Some(events) = walked.of(buffer.extent.ordinal) {
+            let place = buffers.place_in(buffer);
+            events.iter().for_each(|event| see(place(event.ticks, event.offset), &|| Some(event.thread())));
+            return Ok(());
+        }
+        let file = &buffers.reader.rules.context;
+        buffers.visit(buffer, scratch, |event, at| {
+            if !event.inherited {
+                see(at, &|| WalkedThread::of(&event.raw, file));
             }
         })
     };
@@ -108,7 +151,8 @@ impl<'a> Matcher<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::records::WalkPart;
+    use crate::survey::walks::WalkPart;
+
     use super::*;
 
     fn at(ticks: i64, offset: u32) -> FileKey {

@@ -1,9 +1,9 @@
 //! The stacks of events: the walks that follow them, joined.
 //!
 //! ```text
-//! buffers that describe stacks ──gather──► walks, keys ──resolve──► walks, by time and thread of their events
-//!                                                                       │
-//! buffers with events of those times ──────────────match────────────────┴──join──► the stack of each event
+//! what the survey took down, or buffers ──gather──► walks, keys ──resolve──► walks, by time and thread of their events
+//!                                                                                │
+//! events of those times ──────────────────────────match──────────────────────────┴──join──► the stack of each event
 //! ```
 //!
 //! A walk names its event by time and thread; which event that is, is found out once, before anything is converted. So the
@@ -14,15 +14,11 @@ mod buffers;
 mod gather;
 mod join;
 mod keys;
-mod lists;
 mod matching;
-mod place;
-mod records;
 mod result;
 mod sorted;
 mod unjoined;
 mod wanted;
 
 pub use gather::gather;
-pub use lists::AddressList;
 pub use result::{BufferStacks, StackOfEvent, Stacks};

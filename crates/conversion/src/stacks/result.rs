@@ -5,11 +5,10 @@ use base::progress::Progress;
 use spill::{SpillSpace, Spilled};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use super::lists::{AddressList, Lists};
-use super::records::NO_PROCESS;
 use super::sorted::sorted;
 use crate::plan::Segment;
 use crate::survey::FileKey;
+use crate::survey::walks::{AddressList, Lists, NO_PROCESS};
 use crate::table::Stack;
 
 /// Which stack an event has. A record, because there may be millions.
@@ -155,8 +154,8 @@ impl<'a> BufferStacks<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lists::ListWriter;
     use super::*;
+    use crate::survey::walks::ListWriter;
 
     fn stacks(events: &[(u16, u64, u32)]) -> Stacks {
         let space = SpillSpace::temporary();

@@ -1,6 +1,6 @@
 //! Why walks are not joined to an event.
 
-use super::records::WalkPart;
+use crate::survey::walks::WalkPart;
 use crate::survey::{Issue, IssueCode, Severity};
 
 /// Declares the reasons, each with its words.
@@ -42,6 +42,13 @@ pub(super) struct Unjoined {
 }
 
 impl Unjoined {
+    /// Of so many walks those for which there was no room.
+    pub(super) fn of(walks: u64, no_room: u64) -> Self {
+        let mut unjoined = Unjoined { walks, ..Unjoined::default() };
+        unjoined.counts[Reason::NoRoom as usize] = no_room;
+        unjoined
+    }
+
     /// Counts a walk.
     pub(super) fn count(&mut self, reason: Reason) {
         self.counts[reason as usize] += 1;

@@ -1,15 +1,20 @@
 //! Which walks are looked at: those that can be of an event which may become a row.
 
 use base::clock::{Clock, Ticks};
+use base::error::Result;
+use base::progress::{Progress, stop_if_cancelled};
 use etl::event::stack::{StackEvent, described_by, may_be_walked};
+use spill::{SpillSpace, Spilled};
 
-use super::join::{MAX_ADDRESSES, MAX_BEHIND_NS};
-use super::lists;
+use super::join::MAX_BEHIND_NS;
 use super::matching::MAX_SIGHTINGS;
-use super::records::MAX_KEPT;
 use crate::plan::filter::{Overlap, TimeWindow};
 use crate::plan::{CompiledFilter, PlanResult, PlannedShape};
+use crate::survey::walks::{MAX_ADDRESSES, MAX_KEPT, MAX_OF_EVENT, Walk};
 use crate::survey::{BufferSummary, FileSurvey};
+
+/// Walks that are looked at without a look at whether to stop.
+const AT_ONCE: usize = 1 << 16;
 
 /// Bytes of the shortest address.
 const LEAST_ADDRESS_BYTES: u64 = 4;
@@ -43,11 +48,37 @@ impl WantedWalks {
         Some(WantedWalks { events, walks, has_keys })
     }
 
+    /// Whether all walks are looked at.
+    pub(super) fn are_all(&self) -> bool {
+        self.events.is_none()
+    }
+
     /// Whether a buffer that describes stacks may hold such a walk, or what the key of one stands for.
     pub(super) fn may_be_in(&self, buffer: &BufferSummary, clock: &Clock) -> bool {
         let ns = |ticks| clock.to_unix(Ticks(ticks)).0;
         let overlap = || self.walks.overlap(ns(buffer.first_ticks), ns(buffer.last_ticks));
         self.events.is_none() || self.has_keys || matches!(overlap(), Overlap::Inside | Overlap::Across)
+    }
+
+    /// Those of some walks that are looked at, and how many they are; the survey takes down all of them.
+    ///
+    /// # Errors
+    /// When there is no space, or when the caller asked to stop.
+    pub(super) fn only(
+        &self,
+        walks: &[Walk],
+        clock: &Clock,
+        space: &SpillSpace,
+        progress: &dyn Progress,
+    ) -> Result<(Spilled<Walk>, u64)> {
+        let mut found = space.records();
+        for walks in walks.chunks(AT_ONCE) {
+            stop_if_cancelled(progress)?;
+            let is_wanted = |walk: &&Walk| self.contains(walk.at.ticks(), walk.event_ticks, clock);
+            walks.iter().filter(is_wanted).try_for_each(|walk| found.push(*walk))?;
+        }
+        let count = found.len() as u64;
+        Ok((found.finish()?, count))
     }
 
     /// Whether it is one: a walk at a time, of an event at a time, both in ticks.
@@ -81,9 +112,9 @@ fn has_room_for_all(plan: &PlanResult, files: &[FileSurvey]) -> bool {
     };
     let describing = files.iter().flat_map(|file| file.buffers.iter()).filter(|buffer| buffer.describes_stacks());
     let in_events: u64 = describing.map(|buffer| u64::from(buffer.content_bytes) / LEAST_ADDRESS_BYTES).sum();
-    let by_keys = events(&names_key).saturating_mul(MAX_ADDRESSES as u64);
+    let by_keys = events(&names_key).saturating_mul(MAX_OF_EVENT as u64);
     events(&is_undistinguished) == 0
         && events(&|shape| described_by(&shape.key.identity).is_some()) <= MAX_KEPT as u64
         && events(&is_walked) <= MAX_SIGHTINGS as u64
-        && in_events.saturating_add(by_keys) <= lists::MAX_ADDRESSES as u64
+        && in_events.saturating_add(by_keys) <= MAX_ADDRESSES as u64
 }

@@ -13,9 +13,11 @@ use super::ending::{Ending, Tail};
 use super::hash::{SUBTREE, StretchHash};
 use super::issue::{Issue, Issues};
 use super::marked::{MarkLog, MarkedEvent, NoticeLog};
+use super::options::Keeps;
 use super::shapes::{ShapeSummary, Shapes};
 use super::stretch_survey::{RegionRecord, StretchFound, StretchPlace, StretchSurvey};
 use super::unreadable::{RegionLog, UnreadableRegions};
+use super::walks::{WalkLog, WalkRoom};
 
 /// Buffers of a stretch that are taken over together.
 const BLOCK: usize = 4096;
@@ -29,6 +31,7 @@ pub(super) struct PassResult {
     pub(super) marked: Vec<MarkedEvent>,
     pub(super) notices: NoticeLog,
     pub(super) descriptive: DescriptiveEvents,
+    pub(super) walks: Option<WalkLog>,
     pub(super) issues: Issues,
 }
 
@@ -62,12 +65,13 @@ pub(super) struct Assembly {
     shapes: Shapes,
     marks: MarkLog,
     descriptive: DescriptiveEvents,
+    walks: Option<WalkLog>,
     issues: Issues,
 }
 
 impl Assembly {
-    /// For the batches from the start of a file on.
-    pub(super) fn new(space: &SpillSpace) -> Self {
+    /// For the batches from the start of a file on, of whose events something is kept.
+    pub(super) fn new(space: &SpillSpace, keeps: Keeps) -> Self {
         Assembly {
             buffers: space.records(),
             regions: RegionLog::new(),
@@ -75,19 +79,23 @@ impl Assembly {
             fragment: None,
             shapes: Shapes::default(),
             marks: MarkLog::default(),
-            descriptive: DescriptiveEvents::default(),
+            descriptive: DescriptiveEvents::of_subjects(keeps.subjects),
+            walks: keeps.stacks.then(|| WalkLog::new(space)),
             issues: Issues::default(),
         }
     }
 
     /// For the batches of a stretch of a file.
     pub(super) fn of_stretch(space: &SpillSpace) -> Self {
-        Assembly { each_region: Some(space.records()), ..Assembly::new(space) }
+        Assembly { each_region: Some(space.records()), ..Assembly::new(space, Keeps::default()) }
     }
 
     /// Adds a batch and the counts of its buffers.
-    pub(super) fn take(&mut self, batch: Batch, mut counts: Counts) -> Result<()> {
+    pub(super) fn take(&mut self, batch: Batch, mut counts: Counts, room: &WalkRoom) -> Result<()> {
         self.descriptive.add(counts.take_descriptive());
+        if let Some(log) = &mut self.walks {
+            log.take_down(std::mem::take(&mut counts.walks), room)?;
+        }
         match &mut self.each_region {
             None => batch.regions.into_iter().for_each(|region| self.regions.take(region)),
             Some(each) => batch.regions.iter().try_for_each(|region| each.push(RegionRecord::of(region)))?,
@@ -107,6 +115,8 @@ impl Assembly {
     /// Adds what was found in the next stretch of the file, of buffers whose numbers are higher by `shift`.
     pub(super) fn join(&mut self, stretch: StretchSurvey, shift: u64) -> Result<()> {
         let StretchSurvey { found, buffers, regions } = stretch;
+        // Whoever surveyed the stretch has kept nothing of them.
+        buffers.first().into_iter().for_each(|first| self.cover(first.moved(shift).extent.ordinal));
         for some in buffers.chunks(BLOCK) {
             let moved: Vec<_> = some.iter().map(|buffer| buffer.moved(shift)).collect();
             self.buffers.extend(&moved)?;
@@ -119,6 +129,11 @@ impl Assembly {
         Ok(())
     }
 
+    /// Says that what the buffers record of stacks is kept no more from this one on.
+    fn cover(&mut self, first: u64) {
+        self.walks.iter_mut().for_each(|log| log.cover(first));
+    }
+
     /// What was found in a stretch; `place` says where a scan went through it.
     pub(super) fn finish_stretch(self, place: StretchPlace, hash: StretchHash) -> Result<StretchSurvey> {
         let Assembly { buffers, each_region, fragment, shapes, marks, issues, .. } = self;
@@ -129,11 +144,12 @@ impl Assembly {
 
     /// What was found in all of the file; `ending` says what decides how much of its end is unused.
     pub(super) fn finish(
-        self,
+        mut self,
         progress: &dyn Progress,
         ending: impl FnOnce(&[BufferSummary]) -> Ending,
     ) -> Result<PassResult> {
-        let Assembly { buffers, regions, fragment, shapes, marks, mut descriptive, mut issues, .. } = self;
+        self.cover(u64::MAX);
+        let Assembly { buffers, regions, fragment, shapes, marks, mut descriptive, walks, mut issues, .. } = self;
         descriptive.sort();
         let buffers = buffers.finish()?;
         let ending = fragment.is_none().then(|| ending(&buffers));
@@ -143,6 +159,6 @@ impl Assembly {
         let shapes = timed(progress, Step::Scan, || shapes.finish());
         let (marked, notices, forgotten) = marks.finish();
         forgotten.into_iter().for_each(|issue| issues.push(issue));
-        Ok(PassResult { buffers, unreadable, tail, shapes, marked, notices, descriptive, issues })
+        Ok(PassResult { buffers, unreadable, tail, shapes, marked, notices, descriptive, walks, issues })
     }
 }

@@ -3,18 +3,40 @@
 use base::error::Result;
 use etl::buffer::content::{ContentFault, Scratch, Surplus};
 use etl::buffer::scan::BufferExtent;
+use etl::event::subject::Subject;
 use etl::event::{FileContext, RawEvent, Starts, TimedEvent, TimedStep, hides_events, resume, swallowed};
 use etl::layout::buffer::BUFFER_HEADER_LEN;
 use etl::layout::header::EVENT_ALIGNMENT;
 use etl::reader::{BufferReader, ReadRules};
 
 use super::buffer_summary::BufferSummary;
-use super::descriptive::{DescriptiveBuffer, DescriptiveKeeper, DescriptiveKind, KeepBudget};
+use super::descriptive::{DescriptiveBuffer, DescriptiveKeeper, KeepBudget, bytes_kept};
 use super::file_key::FileKey;
 use super::issue::{Issue, Severity};
 use super::issue_code::IssueCode;
 use super::marked::{Mark, Marks};
+use super::options::Keeps;
 use super::shapes::Shapes;
+use super::walks::{WalkRoom, WalkTaker};
+
+/// Room for what is kept of the events of a file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Room {
+    /// Of those that describe ids.
+    pub(super) descriptive: KeepBudget,
+    /// Of what is recorded of stacks.
+    pub(super) walks: WalkRoom,
+    subjects: &'static [Subject],
+}
+
+impl Room {
+    /// For a file of so many bytes.
+    pub(super) fn of(file_size: u64, Keeps { subjects, stacks }: Keeps) -> Self {
+        let bytes = bytes_kept(file_size);
+        let walks = if stacks { WalkRoom::of(bytes) } else { WalkRoom::default() };
+        Room { descriptive: KeepBudget::of(bytes), walks, subjects }
+    }
+}
 
 /// Counts over some buffers of a file.
 #[derive(Debug, Default)]
@@ -28,6 +50,7 @@ pub struct Counts {
     /// What is unusual.
     pub issues: Vec<Issue>,
     descriptive: DescriptiveKeeper,
+    pub(super) walks: WalkTaker,
     scratch: Scratch,
     /// Where the events of the buffer begin.
     starts: Starts,
@@ -35,8 +58,9 @@ pub struct Counts {
 
 impl Counts {
     /// No counts yet; events that describe others are kept, as many as there is room for.
-    pub(super) fn keeping(room: &KeepBudget) -> Self {
-        Counts { descriptive: DescriptiveKeeper::within(room), ..Counts::default() }
+    pub(super) fn keeping(room: &Room) -> Self {
+        let descriptive = DescriptiveKeeper::within(&room.descriptive, room.subjects);
+        Counts { descriptive, walks: WalkTaker::within(&room.walks), ..Counts::default() }
     }
 
     /// The events that describe others, of buffers of which they are kept, in no particular order.
@@ -74,7 +98,8 @@ impl Counts {
         let extent = buffer.extent;
         let (stream, sequence, ordinal) = (rules.stream(&extent), rules.sequence(&extent), extent.ordinal);
         let (mut previous, mut before_gap) = (None, None);
-        self.descriptive.begin(extent.is_compressed(), bytes.len());
+        self.descriptive.begin();
+        self.walks.begin();
         self.starts.clear(bytes.len());
         let mut walk = rules.walk(bytes, 0, buffer.gap);
         while let Some(step) = walk.next() {
@@ -84,7 +109,7 @@ impl Counts {
                     previous = Some(ticks);
                     self.starts.add(raw.offset as usize);
                     let at = FileKey { ticks, stream, sequence, ordinal, offset: raw.offset };
-                    self.count(buffer, &raw, &rules.context, at);
+                    self.count(buffer, (&raw, inherited), &rules.context, at);
                 }
                 TimedStep::Damage { offset, mut len, recognisable } => {
                     self.starts.add(offset as usize);
@@ -102,6 +127,7 @@ impl Counts {
         }
         buffer.recovered = before_gap.map_or(0, |before| buffer.events - before);
         self.descriptive.end(ordinal);
+        self.walks.end(ordinal);
         self.starts.add(bytes.len());
         let have_times = buffer.events > buffer.inherited;
         if hides_events(bytes, &self.starts, have_times.then_some((buffer.first_ticks, buffer.last_ticks))) {
@@ -152,16 +178,29 @@ impl Counts {
     }
 
     #[inline]
-    fn count(&mut self, buffer: &mut BufferSummary, raw: &RawEvent<'_>, file: &FileContext, at: FileKey) {
-        match self.shapes.count(raw, file, at) {
+    fn count(
+        &mut self,
+        buffer: &mut BufferSummary,
+        (raw, inherited): (&RawEvent<'_>, bool),
+        file: &FileContext,
+        at: FileKey,
+    ) {
+        let (mark, walkable) = self.shapes.count(raw, file, at);
+        if self.walks.takes_walked()
+            && !inherited
+            && let Some(walkable) = walkable
+        {
+            self.walks.add_walked(walkable, raw, file, at);
+        }
+        match mark {
             Mark::None => {}
             Mark::Subject(subject) => {
                 buffer.subjects |= 1 << subject as u16;
-                self.descriptive.push(DescriptiveKind::OfSubjects, raw);
+                self.descriptive.push(subject, raw);
             }
             Mark::Stack => {
                 buffer.stacks = 1;
-                self.descriptive.push(DescriptiveKind::OfStacks, raw);
+                self.walks.describe(raw, file, at);
             }
             mark => self.marks.add_event(mark, at),
         }
@@ -177,6 +216,7 @@ impl Counts {
         self.marks.add(other.marks);
         self.issues.extend(other.issues);
         self.descriptive.buffers.extend(other.descriptive.buffers);
+        self.walks.merge(other.walks);
         self.shapes.add(other.shapes);
         self
     }

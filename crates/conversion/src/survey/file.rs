@@ -14,7 +14,7 @@ use super::assembly::PassResult;
 use super::audit;
 use super::disorder::Disorder;
 use super::hash::FileHash;
-use super::options::SurveyOptions;
+use super::options::{Keeps, SurveyOptions};
 use super::pass::Pass;
 use super::repeats;
 use super::result::FileSurvey;
@@ -61,7 +61,7 @@ pub fn survey_joined(
     let clock = session.clock(options.anchor).moved_by(options.offset_ns);
     let mut hasher = options.hash.then(FileHash::default);
     let reader = BufferReader { rules: ReadRules::of(&session), input };
-    let pass = Pass { space, session: &session, scan, reader, progress };
+    let pass = Pass { space, session: &session, scan, reader, keeps: options.keeps, progress };
     let mut found = pass.over(stretches, &[], hasher.as_mut())?;
     let repeated = repeats::find(input, &found.buffers, progress)?;
     if !repeated.is_empty() {
@@ -70,7 +70,7 @@ pub fn survey_joined(
         found = Pass { progress: &Silent(progress), ..pass }.over(stretches, &repeated, None)?;
     }
     let blake3 = hasher.map(|hasher| hasher.finish(input, progress)).transpose()?;
-    let PassResult { buffers, unreadable, tail, shapes, marked, notices, descriptive, issues } = found;
+    let PassResult { buffers, unreadable, tail, shapes, marked, notices, descriptive, walks, issues } = found;
     let mut file = FileSurvey {
         identity: input.identity().clone(),
         name,
@@ -84,6 +84,7 @@ pub fn survey_joined(
         marked,
         notices,
         descriptive,
+        walks,
         group_masks: None,
         last_dropped: BTreeMap::new(),
         disorder: Disorder::default(),
@@ -111,7 +112,8 @@ pub fn survey_stretch(
 ) -> Result<()> {
     let (session, scan) = session::read(input)?;
     let reader = BufferReader { rules: ReadRules::of(&session), input };
-    let found = Pass { space, session: &session, scan, reader, progress }.of_stretch(stretch)?;
+    let found =
+        Pass { space, session: &session, scan, reader, keeps: Keeps::default(), progress }.of_stretch(stretch)?;
     input.check_unchanged()?;
     found.write(store, number, progress)
 }

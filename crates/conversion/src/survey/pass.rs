@@ -11,12 +11,12 @@ use spill::SpillSpace;
 
 use super::assembly::{Assembly, Batch, PassResult};
 use super::buffer_summary::BufferSummary;
-use super::count::Counts;
-use super::descriptive::KeepBudget;
+use super::count::{Counts, Room};
 use super::ending::{Ending, Tail, TailKind};
 use super::hash::{FileHash, SUBTREE};
 use super::issue::{Issue, Severity};
 use super::issue_code::IssueCode;
+use super::options::Keeps;
 use super::stretch::Stretch;
 use super::stretch_file::Stretches;
 use super::stretch_survey::{StretchPlace, StretchSubject, StretchSurvey};
@@ -36,6 +36,7 @@ pub(super) struct Pass<'a> {
     pub(super) session: &'a Session,
     pub(super) scan: ScanRules,
     pub(super) reader: BufferReader<'a>,
+    pub(super) keeps: Keeps,
     pub(super) progress: &'a dyn Progress,
 }
 
@@ -53,8 +54,8 @@ impl Pass<'_> {
         mut hasher: Option<&mut FileHash>,
     ) -> Result<PassResult> {
         let input = self.reader.input;
-        let mut survey = Assembly::new(self.space);
-        let room = KeepBudget::of(input.size());
+        let mut survey = Assembly::new(self.space, self.keeps);
+        let room = Room::of(input.size(), self.keeps);
         let mut scan = BufferScan::new(input, self.scan, repeated);
         for &stretch in stretches.there() {
             if let Some(found) = stretches.read(input, &self.subject(stretch), self.space, self.progress)? {
@@ -80,7 +81,7 @@ impl Pass<'_> {
         let mut hash = FileHash::of_stretch(&bytes);
         let mut survey = Assembly::of_stretch(self.space);
         // Nobody can use the events of another process.
-        let room = KeepBudget::default();
+        let room = Room::default();
         self.advance(&mut scan, bytes.end, (&mut survey, &room), Some(&mut hash))?;
         let place = StretchPlace { subject, start, end: scan.state(), spare: scan.spare() };
         survey.finish_stretch(place, hash.finish_stretch(&bytes, input, self.progress)?)
@@ -97,7 +98,7 @@ impl Pass<'_> {
         found: StretchSurvey,
         scan: &mut BufferScan<'_>,
         repeated: &[u64],
-        (survey, room): (&mut Assembly, &KeepBudget),
+        (survey, room): (&mut Assembly, &Room),
         mut hasher: Option<&mut FileHash>,
     ) -> Result<()> {
         let (input, StretchPlace { subject, start, end, .. }) = (self.reader.input, found.found.place.clone());
@@ -125,29 +126,31 @@ impl Pass<'_> {
         &self,
         scan: &mut BufferScan<'_>,
         end: u64,
-        (survey, room): (&mut Assembly, &KeepBudget),
+        (survey, room): (&mut Assembly, &Room),
         mut hasher: Option<&mut FileHash>,
     ) -> Result<()> {
         let progress = self.progress;
         scan.stop_at(end);
-        let mut batch = next_batch(scan, end, progress)?;
+        let mut take = |(batch, counts)| timed(progress, Step::Scan, || survey.take(batch, counts, &room.walks));
+        let (mut batch, mut counted) = (next_batch(scan, end, progress)?, None);
         while batch.start < batch.end {
             let (from, to) = (batch.start, batch.end);
-            // The next buffers are found while the events of these are counted.
-            let (counts, next) =
-                rayon::join(|| self.count(&batch, hasher.as_deref_mut(), room), || next_batch(scan, end, progress));
-            let counts = counts?;
-            timed(progress, Step::Scan, || survey.take(batch, counts))?;
+            // What was counted before is taken, and the next buffers are found, while the events of these are counted.
+            let (counts, next) = rayon::join(
+                || self.count(&batch, hasher.as_deref_mut(), room),
+                || counted.take().map_or(Ok(()), &mut take).and_then(|()| next_batch(scan, end, progress)),
+            );
+            counted = Some((batch, counts?));
             batch = next?;
             progress.advance(to - from);
             stop_if_cancelled(progress)?;
         }
-        Ok(())
+        counted.map_or(Ok(()), take)
     }
 
     /// Counts the events of a batch, and hashes the subtrees that end in it: a worker reads one, hashes it, and counts the
     /// events of the buffers that begin in it while its bytes are in the cache.
-    fn count(&self, batch: &Batch, hasher: Option<&mut FileHash>, room: &KeepBudget) -> Result<Counts> {
+    fn count(&self, batch: &Batch, hasher: Option<&mut FileHash>, room: &Room) -> Result<Counts> {
         let to_hash = hasher.as_ref().map_or(0..0, |hasher| hasher.next(self.reader.input, batch.end));
         let first = to_hash.clone().next().unwrap_or(u64::MAX).min(batch.start / SUBTREE);
         let worker = (first..batch.end.div_ceil(SUBTREE))
@@ -269,8 +272,9 @@ mod tests {
         let input = inputs.get(InputId::default()).unwrap();
         let (session, scan) = session::read(&*input).unwrap();
         let reader = BufferReader { rules: ReadRules::of(&session), input: &*input };
+        let keeps = Keeps { stacks: true, ..Keeps::default() };
         work(
-            &Pass { space: &SpillSpace::temporary(), session: &session, scan, reader, progress: &NoProgress },
+            &Pass { space: &SpillSpace::temporary(), session: &session, scan, reader, keeps, progress: &NoProgress },
             &inputs,
         );
     }

@@ -19,6 +19,7 @@ use super::issue::Issues;
 use super::marked::{MarkedEvent, NoticeLog};
 use super::shapes::ShapeSummary;
 use super::unreadable::UnreadableRegions;
+use super::walks::WalkLog;
 
 /// What the survey learned of one file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -46,10 +47,13 @@ pub struct FileSurvey {
     pub marked: Vec<MarkedEvent>,
     /// Events that say that something was lost.
     pub notices: NoticeLog,
-    /// Where the events are that describe what ids mean, or stacks, as far as it is kept until somebody asks for them; where the
-    /// survey is stored, they are looked for again.
+    /// Where the events are that describe what ids mean, as far as it is kept until somebody asks for them; where the survey is
+    /// stored, they are looked for again.
     #[serde(skip)]
     pub descriptive: DescriptiveEvents,
+    /// What the file records of stacks, where that was asked for and until somebody joins them.
+    #[serde(skip)]
+    pub walks: Option<WalkLog>,
     /// The masks of event groups that a system logger is enabled with, where the file holds them.
     pub group_masks: Option<[u32; 8]>,
     /// When each processor dropped its last event, in ticks, where the file holds it.

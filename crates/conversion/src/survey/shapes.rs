@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
 
+use etl::event::stack::Walkable;
 use etl::event::{EventIdentity, FileContext, RawEvent, RecentShapes, Shape, ShapeRef};
 use etl::layout::header::HeaderFamily;
 use hashbrown::HashMap;
@@ -110,6 +111,8 @@ pub struct Shapes {
     /// The place of each among the summaries.
     known: HashMap<Shape, u32>,
     summaries: Vec<ShapeSummary>,
+    /// Where events of each name the thread by which walks refer to them.
+    walkable: Vec<Option<Walkable>>,
     /// The places of shapes that were counted last.
     recent: RecentShapes,
     /// Weight of those that are known.
@@ -134,6 +137,7 @@ impl Shapes {
             max_weight,
             known: HashMap::new(),
             summaries: Vec::new(),
+            walkable: Vec::new(),
             recent: RecentShapes::default(),
             weight: 0,
             ceiling: None,
@@ -142,35 +146,36 @@ impl Shapes {
         }
     }
 
-    /// Counts an event of a file; says why it is worth remembering.
+    /// Counts an event of a file; says why it is worth remembering, and where walks find it, if they may.
     #[inline]
-    pub fn count(&mut self, event: &RawEvent<'_>, file: &FileContext, at: FileKey) -> Mark {
+    pub fn count(&mut self, event: &RawEvent<'_>, file: &FileContext, at: FileKey) -> (Mark, Option<Walkable>) {
         match self.recent.find(event, file) {
             Ok(place) => self.count_at(place, at),
             Err(shape) => {
-                let (mark, place) = self.count_shape(&ShapeRef::of(event, file), at);
+                let of_event = ShapeRef::of(event, file);
+                let (mark, place) = self.count_shape(&of_event, at);
                 if let Some(place) = place {
                     self.recent.remember(&shape, place);
                 }
-                mark
+                (mark, Walkable::of(&of_event.identity))
             }
         }
     }
 
     #[inline]
-    fn count_at(&mut self, place: u32, at: FileKey) -> Mark {
+    fn count_at(&mut self, place: u32, at: FileKey) -> (Mark, Option<Walkable>) {
         let summary = &mut self.summaries[place as usize];
         if summary.count(at) {
             summary.sample(at, self.samples);
         }
-        summary.mark
+        (summary.mark, self.walkable[place as usize])
     }
 
     /// Counts an event; says its mark and where its shape is counted, unless that was given up.
     #[cold]
     fn count_shape(&mut self, shape: &ShapeRef<'_>, at: FileKey) -> (Mark, Option<u32>) {
         if let Some(&place) = self.known.get(shape) {
-            return (self.count_at(place, at), Some(place));
+            return (self.count_at(place, at).0, Some(place));
         }
         let mut summary = ShapeSummary::new(&shape.identity, at.ticks);
         summary.count(at);
@@ -202,6 +207,7 @@ impl Shapes {
         self.weight += weight(&key);
         // No more than twice the limit.
         let place = u32::try_from(self.summaries.len()).unwrap_or(u32::MAX);
+        self.walkable.push(Walkable::of(&key.identity));
         self.known.insert(key, place);
         self.summaries.push(summary);
     }
@@ -209,6 +215,7 @@ impl Shapes {
     /// Takes all out that are known.
     fn take_known(&mut self) -> impl Iterator<Item = (Shape, ShapeSummary)> + use<> {
         self.recent.clear();
+        self.walkable.clear();
         self.weight = 0;
         let mut keys: Vec<_> = self.known.drain().map(|(key, place)| (place, key)).collect();
         keys.sort_unstable_by_key(|(place, _)| *place);

@@ -170,19 +170,32 @@ pub enum WalkedThread {
 }
 
 impl WalkedThread {
-    /// That of an event; `None` of events that no walk is of: those that the kernel has not written, and walks themselves.
+    /// That of an event; `None` of events that no walk is of.
     pub fn of(raw: &RawEvent<'_>, file: &FileContext) -> Option<WalkedThread> {
-        let identity = EventIdentity::of(raw, file);
-        if !may_be_walked(&identity) {
-            return None;
-        }
+        Some(Walkable::of(&EventIdentity::of(raw, file))?.thread(raw, file))
+    }
+}
+
+/// Where events of one shape name the thread by which walks refer to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Walkable(Option<NamedIds>);
+
+impl Walkable {
+    /// That of an identity; `None` of events that no walk is of: those that the kernel has not written, and walks themselves.
+    pub fn of(identity: &EventIdentity) -> Option<Walkable> {
+        may_be_walked(identity).then(|| Walkable(NamedIds::of(identity)))
+    }
+
+    /// The thread of an event of this shape.
+    #[inline]
+    pub fn thread(&self, raw: &RawEvent<'_>, file: &FileContext) -> WalkedThread {
         let event = Event::of(raw, file);
         let thread = if event.thread_id.is_some() || event.process_id.is_some() {
             event.thread_id
         } else {
-            NamedIds::of(&identity).and_then(|named| named.read(event.payload).thread)
+            self.0.and_then(|named| named.read(event.payload).thread)
         };
-        Some(thread.map_or(WalkedThread::Unknown, WalkedThread::Known))
+        thread.map_or(WalkedThread::Unknown, WalkedThread::Known)
     }
 }
 

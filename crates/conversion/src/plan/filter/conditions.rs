@@ -3,6 +3,7 @@
 use etl::event::named_ids::{AttributedIds, NamedIds};
 use etl::event::{Event, EventIdentity};
 use etl::layout::header::HeaderFamily;
+use etl::layout::kernel::{KERNEL_CLASSES, KernelClass};
 use serde::{Deserialize, Serialize};
 
 use super::bound::{TimeBound, TimeWindow};
@@ -151,6 +152,15 @@ impl Filter {
         let names = [provider, Some(dataset), guid].map(|name| name.map(str::to_lowercase));
         let is = |pattern: &NamePattern| names.iter().flatten().any(|name| pattern.matches_folded(name));
         (self.providers.is_empty() || self.providers.iter().any(is)) && !self.excluded_providers.iter().any(is)
+    }
+
+    /// Whether events of the kernel may pass, as far as the names of their datasets decide it, at all times of a recording.
+    pub fn may_pass_kernel(&self) -> bool {
+        let passes = |class: &KernelClass| {
+            self.passes_dataset(&format!("Kernel-{}", class.name), None, Some(&class.guid.to_string()))
+        };
+        let has_no_level = self.level.is_none() && !self.asks_for_keywords();
+        has_no_level && (&self.from, &self.to) == (&None, &None) && KERNEL_CLASSES.iter().any(passes)
     }
 
     fn names_event(&self, shape: &ShapeInfo<'_>) -> bool {

@@ -1,18 +1,18 @@
 //! What is kept of the events that describe stacks. Records, because there may be millions.
 
-use etl::event::stack::StackEvent;
+use etl::event::stack::{StackEvent, WalkedThread};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::place::EventPlace;
 use crate::survey::FileKey;
 
 /// Walks and keys that are kept of one input: those that are first in the file. The others are counted.
-pub(super) const MAX_KEPT: usize = 1 << 25;
+pub const MAX_KEPT: usize = 1 << 25;
 
 /// A walk: a part of the stack of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes)]
 #[repr(C)]
-pub(super) struct Walk {
+pub struct Walk {
     /// The time of the event that it belongs to, in ticks.
     pub event_ticks: i64,
     value: u64,
@@ -27,11 +27,11 @@ pub(super) struct Walk {
 }
 
 /// The number that stands for no process.
-pub(super) const NO_PROCESS: u32 = u32::MAX;
+pub const NO_PROCESS: u32 = u32::MAX;
 
 /// What a walk has of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WalkPart {
+pub enum WalkPart {
     /// The number of a list of addresses.
     List(u32),
     /// The key of one.
@@ -46,14 +46,14 @@ pub(super) enum WalkPart {
 
 impl Walk {
     /// A walk at a place, of the event of a thread of a process at a time in ticks.
-    pub(super) fn new(at: FileKey, event_ticks: i64, (thread, process): (u32, Option<u32>), part: WalkPart) -> Self {
+    pub fn new(at: FileKey, event_ticks: i64, (thread, process): (u32, Option<u32>), part: WalkPart) -> Self {
         let process = process.unwrap_or(NO_PROCESS);
         Walk { event_ticks, at: at.into(), thread, process, ..Walk::default() }.with(part)
     }
 
     /// The same with another part.
     #[must_use]
-    pub(super) fn with(self, part: WalkPart) -> Self {
+    pub fn with(self, part: WalkPart) -> Self {
         let (kind, value) = match part {
             WalkPart::List(list) => (0, u64::from(list)),
             WalkPart::Key(key) => (1, key),
@@ -65,7 +65,7 @@ impl Walk {
     }
 
     /// What it has of a stack.
-    pub(super) fn part(&self) -> WalkPart {
+    pub fn part(&self) -> WalkPart {
         match self.kind {
             0 => WalkPart::List(u32::try_from(self.value).unwrap_or(u32::MAX)),
             1 => WalkPart::Key(self.value),
@@ -76,7 +76,7 @@ impl Walk {
     }
 
     /// By the event that it belongs to, then by its place.
-    pub(super) fn order(&self) -> (i64, u32, FileKey) {
+    pub fn order(&self) -> (i64, u32, FileKey) {
         (self.event_ticks, self.thread, self.at.key())
     }
 }
@@ -84,7 +84,7 @@ impl Walk {
 /// What a key stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes)]
 #[repr(C)]
-pub(super) struct Definition {
+pub struct Definition {
     /// The key.
     pub key: u64,
     at: EventPlace,
@@ -99,7 +99,7 @@ const NO_ROOM: u32 = u32::MAX - 1;
 
 impl Definition {
     /// What a key stands for, as an event in a place records it.
-    pub(super) fn new(at: FileKey, key: u64, when: StackEvent, part: WalkPart) -> Self {
+    pub fn new(at: FileKey, key: u64, when: StackEvent, part: WalkPart) -> Self {
         let part = match part {
             WalkPart::List(list) => list,
             WalkPart::TooLong => TOO_LONG,
@@ -114,17 +114,17 @@ impl Definition {
     }
 
     /// Whether it holds for the time before it.
-    pub(super) fn describes_before(&self) -> bool {
+    pub fn describes_before(&self) -> bool {
         self.when != 0
     }
 
     /// Whether it holds for the time behind it.
-    pub(super) fn describes_behind(&self) -> bool {
+    pub fn describes_behind(&self) -> bool {
         self.when != 1
     }
 
     /// What the key stands for.
-    pub(super) fn part(&self) -> WalkPart {
+    pub fn part(&self) -> WalkPart {
         match self.part {
             TOO_LONG => WalkPart::TooLong,
             NO_ROOM => WalkPart::NoRoom,
@@ -133,33 +133,50 @@ impl Definition {
     }
 
     /// By key, then by place.
-    pub(super) fn order(&self) -> (u64, FileKey) {
+    pub fn order(&self) -> (u64, FileKey) {
         (self.key, self.at.key())
     }
 }
 
-/// An event at a time of which there are walks.
+/// An event that a walk can be of, in a buffer that is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes)]
 #[repr(C)]
-pub(super) struct Sighting {
-    /// Where it stands.
-    pub at: EventPlace,
-    /// Its thread, of whose event at the time there is a walk; [`Sighting::OTHER`] where there is none.
-    pub thread: u32,
-    padding: u32,
+pub struct WalkedEvent {
+    /// Its time, in ticks.
+    pub ticks: i64,
+    /// Its thread, [`NO_THREAD`] where nobody says.
+    thread: u32,
+    /// Its offset from the first event of the buffer.
+    pub offset: u32,
 }
 
-impl Sighting {
-    /// No thread of which there is a walk. It is the number that stands for no thread.
-    pub(super) const OTHER: u32 = u32::MAX;
+/// The number that stands for no thread.
+const NO_THREAD: u32 = u32::MAX;
 
+impl WalkedEvent {
     /// An event in a place.
-    pub(super) fn new(at: FileKey, thread: u32) -> Self {
-        Sighting { at: at.into(), thread, padding: 0 }
+    pub fn new(at: FileKey, thread: WalkedThread) -> Self {
+        let thread = match thread {
+            WalkedThread::Known(thread) => thread,
+            WalkedThread::Unknown => NO_THREAD,
+        };
+        WalkedEvent { ticks: at.ticks, thread, offset: at.offset }
     }
 
-    /// By time and thread, then by place.
-    pub(super) fn order(&self) -> (i64, u32, FileKey) {
-        (self.at.ticks(), self.thread, self.at.key())
+    /// Its thread: no number that stands for none was ever that of one.
+    pub fn thread(&self) -> WalkedThread {
+        if self.thread == NO_THREAD { WalkedThread::Unknown } else { WalkedThread::Known(self.thread) }
     }
+}
+
+/// A buffer of which all events that a walk can be of are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes)]
+#[repr(C)]
+pub(super) struct WalkedBuffer {
+    /// Its number in the file.
+    pub ordinal: u64,
+    /// The place of the first of its events among those of all buffers.
+    pub start: u64,
+    /// How many they are.
+    pub events: u64,
 }

@@ -7,7 +7,7 @@ use crate::survey::FileKey;
 /// A [`FileKey`] without gaps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes)]
 #[repr(C)]
-pub(super) struct EventPlace {
+pub struct EventPlace {
     ticks: i64,
     sequence: i64,
     ordinal: u64,
@@ -25,13 +25,13 @@ impl From<FileKey> for EventPlace {
 
 impl EventPlace {
     /// The place in the order of the file.
-    pub(super) fn key(&self) -> FileKey {
+    pub fn key(&self) -> FileKey {
         let EventPlace { ticks, sequence, ordinal, offset, stream, .. } = *self;
         FileKey { ticks, stream, sequence, ordinal, offset }
     }
 
     /// The time, in ticks.
-    pub(super) fn ticks(&self) -> i64 {
+    pub fn ticks(&self) -> i64 {
         self.ticks
     }
 }

@@ -14,7 +14,10 @@ const REMEMBERED: usize = 1 << 17;
 const REMEMBERED_ADDRESSES: usize = 2 << 20;
 
 /// Addresses that are kept of a recording: 2 GiB. Lists that go beyond that are left out.
-pub(super) const MAX_ADDRESSES: usize = 1 << 28;
+pub const MAX_ADDRESSES: usize = 1 << 28;
+
+/// Addresses that an event may have. Windows walks 192 at a time, in up to three parts.
+pub const MAX_OF_EVENT: usize = 1024;
 
 /// Where a list stands among the addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes)]
@@ -30,7 +33,7 @@ const _: () = assert!(size_of::<AddressList>() == 24, "the size of a record is p
 
 /// Lists while they are collected.
 #[derive(Debug)]
-pub(super) struct ListWriter {
+pub struct ListWriter {
     addresses: SpillWriter<u64>,
     lists: SpillWriter<AddressList>,
     most: usize,
@@ -52,7 +55,7 @@ struct RememberedList {
 
 /// What became of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Added {
+pub enum Added {
     /// It has this number.
     Number(u32),
     /// There is no room for it.
@@ -61,14 +64,16 @@ pub(super) enum Added {
 
 /// Lists of addresses, by number.
 #[derive(Debug, Default)]
-pub(super) struct Lists {
-    pub(super) addresses: Spilled<u64>,
-    pub(super) lists: Spilled<AddressList>,
+pub struct Lists {
+    /// The addresses, one list after another.
+    pub addresses: Spilled<u64>,
+    /// Where each list stands among them, by number.
+    pub lists: Spilled<AddressList>,
 }
 
 impl ListWriter {
     /// No lists; they are kept in this space.
-    pub(super) fn new(space: &SpillSpace) -> Self {
+    pub fn new(space: &SpillSpace) -> Self {
         ListWriter::with_most(space, MAX_ADDRESSES)
     }
 
@@ -88,7 +93,7 @@ impl ListWriter {
     ///
     /// # Errors
     /// Those of [`SpillWriter::push`].
-    pub(super) fn add(&mut self, addresses: &[u64], id: impl FnOnce(&[u64]) -> i64) -> Result<Added> {
+    pub fn add(&mut self, addresses: &[u64], id: impl FnOnce(&[u64]) -> i64) -> Result<Added> {
         let hash = self.hasher.hash_one(addresses);
         let is_it =
             |known: &RememberedList| known.hash == hash && self.known_addresses[known.start..known.end] == *addresses;
@@ -121,14 +126,14 @@ impl ListWriter {
     ///
     /// # Errors
     /// Those of [`SpillWriter::finish`].
-    pub(super) fn finish(self) -> Result<Lists> {
+    pub fn finish(self) -> Result<Lists> {
         Ok(Lists { addresses: self.addresses.finish()?, lists: self.lists.finish()? })
     }
 }
 
 impl Lists {
     /// The addresses and the id of a list; none where there is no such list.
-    pub(super) fn get(&self, number: u32) -> (&[u64], i64) {
+    pub fn get(&self, number: u32) -> (&[u64], i64) {
         let list = self.lists.get(number as usize).copied().unwrap_or_default();
         let start = usize::try_from(list.start).unwrap_or(usize::MAX);
         let end = usize::try_from(list.len).ok().and_then(|len| start.checked_add(len));
