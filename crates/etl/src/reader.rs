@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::buffer::content::{self, Content, Scratch};
 use crate::buffer::scan::BufferExtent;
-use crate::event::{FileContext, Gap, TimedWalk};
+use crate::event::{FileContext, Gap, RawEvent, TimedWalk};
 use crate::input::Input;
 use crate::session::Session;
 
@@ -62,6 +62,9 @@ impl ReadRules {
     }
 }
 
+/// Bytes that are read of an event whose size is not known yet: most have no more.
+const AT_FIRST: usize = 512;
+
 /// Reads the buffers of one input.
 #[derive(Clone, Copy, Debug)]
 pub struct BufferReader<'a> {
@@ -97,5 +100,86 @@ impl BufferReader<'_> {
             Some(stored) => Ok(content::of_stored(stored, extent, self.rules.max_buffer_size, scratch)),
             None => self.content(extent, scratch),
         }
+    }
+
+    /// The event at an offset from the first event of an uncompressed buffer, read without the others; `None` where there is none.
+    ///
+    /// # Errors
+    /// When the input cannot be read.
+    pub fn event<'s>(
+        &self,
+        extent: &BufferExtent,
+        offset: u32,
+        scratch: &'s mut Scratch,
+    ) -> Result<Option<RawEvent<'s>>> {
+        let (start, len) = content::data_range(extent);
+        let (at, left) = (start.saturating_add(u64::from(offset)), len.saturating_sub(offset as usize));
+        if left == 0 {
+            return Ok(None);
+        }
+        let bytes = scratch.stored();
+        bytes.resize(left.min(AT_FIRST), 0);
+        self.input.read_into(at, bytes)?;
+        let (there, size) = (bytes.len(), RawEvent::size_at(bytes).unwrap_or(0));
+        if size > there {
+            bytes.resize(left.min(size), 0);
+            self.input.read_into(at.saturating_add(there as u64), &mut bytes[there..])?;
+        }
+        Ok(RawEvent::at(bytes, offset))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zerocopy::FromZeros as _;
+
+    use super::*;
+    use crate::input::MemoryInput;
+
+    /// A kernel event of so many bytes, at the start of `bytes`, with a number behind its header.
+    fn put_event(bytes: &mut [u8], size: u16, number: u8) {
+        bytes[..16].copy_from_slice(&[2, 0, 0x11, 0xC0, 0, 0, 0x2E, 0x0F, 0, 0, 0, 0, 0, 0, 0, 0]);
+        bytes[4..6].copy_from_slice(&size.to_le_bytes());
+        bytes[16..usize::from(size)].fill(number);
+    }
+
+    #[test]
+    fn one_event_of_a_buffer_is_read_without_the_others() {
+        let mut file = vec![0; 200_000];
+        let first = 1000 + 72;
+        let sizes = [(0, 24), (24, 511), (536, 512), (1048, 513), (1568, 65_535), (67_104, 100)];
+        for (number, (offset, size)) in (1..).zip(sizes) {
+            put_event(&mut file[first + offset..], size, number);
+        }
+        let mut extent = BufferExtent::new_zeroed();
+        (extent.offset, extent.size, extent.stored_len) = (1000, 0x2_0000, 0x2_0000);
+        extent.used_len = 72 + 67_104 + 100;
+        let input = MemoryInput::new("a.etl", file);
+        let rules = ReadRules {
+            context: FileContext { pointer_size: 8, private_session: false },
+            one_stream: false,
+            in_file_order: false,
+            max_buffer_size: 0x2_0000,
+            fallback_ticks: 0,
+            header_event_len: 0,
+        };
+        let reader = BufferReader { rules, input: &input };
+        let mut scratch = Scratch::default();
+        let mut t = |extent: &BufferExtent, offset| {
+            let event = reader.event(extent, offset, &mut scratch).unwrap()?;
+            assert_eq!(event.offset, offset);
+            Some((event.bytes.len(), event.bytes[event.bytes.len() - 1]))
+        };
+        for (number, (offset, size)) in (1..).zip(sizes) {
+            assert_eq!(t(&extent, u32::try_from(offset).unwrap()), Some((usize::from(size), number)), "{offset}");
+        }
+        assert_eq!(t(&extent, 8), None, "no header there");
+        assert_eq!(t(&extent, u32::MAX), None, "behind the buffer");
+        // What the data ends in is no event, as it is none where the whole buffer is walked.
+        let mut cut = extent;
+        cut.used_len = 72 + 1568 + 65_534;
+        assert_eq!((t(&cut, 1568), t(&cut, 1048)), (None, Some((513, 4))));
+        cut.stored_len = 72 + 536 + 511;
+        assert_eq!((t(&cut, 536), t(&cut, 24)), (None, Some((511, 2))));
     }
 }

@@ -17,8 +17,13 @@ const TOGETHER: usize = 256;
 /// Bytes that these buffers may have together: all of that can be payloads.
 pub const READ_BACK_BYTES: usize = 32 << 20;
 
-/// Visits the events at the given places in file order, each with the index of its key. A buffer is read and
-/// expanded once, however many of its events are wanted; of a key only the buffer and the offset count.
+/// Bytes of an uncompressed buffer for each event of which this event alone is read: to read more in one go costs less than to read
+/// many events one by one.
+const ALONE_BYTES: usize = 8 << 10;
+
+/// Visits the events at the given places in file order, each with the index of its key. A buffer is expanded once, however many of
+/// its events are wanted, and of one that is not compressed a few events are read alone; of a key only the buffer and the offset
+/// count.
 ///
 /// # Errors
 /// When the file cannot be read; [`ErrorKind::Internal`] when there is no event at such a place, as when the file
@@ -93,6 +98,13 @@ fn visit_buffer(
     let ordinal = keys[indices[0]].ordinal;
     let gone = || no_event(file, ordinal);
     let extent = &file.buffer(ordinal).ok_or_else(gone)?.extent;
+    if !extent.is_compressed() && indices.len() <= extent.stored_len as usize / ALONE_BYTES {
+        return indices.iter().try_for_each(|&index| {
+            let event = reader.event(extent, keys[index].offset, scratch)?;
+            visit(index, &event.ok_or_else(gone)?);
+            Ok(())
+        });
+    }
     let content = reader.content(extent, scratch)?;
     for &index in indices {
         let offset = keys[index].offset;

@@ -85,6 +85,13 @@ pub struct Scratch {
     expanded: Vec<u8>,
 }
 
+impl Scratch {
+    /// Memory for what is stored.
+    pub(crate) fn stored(&mut self) -> &mut Vec<u8> {
+        &mut self.stored
+    }
+}
+
 /// Reads the event bytes of a buffer; `max_buffer_size` is the session's buffer size.
 ///
 /// # Errors
@@ -139,6 +146,12 @@ pub(crate) fn waits_for_room(extent: &BufferExtent, max_buffer_size: u32) -> boo
 pub(crate) fn stored_range(extent: &BufferExtent) -> (u64, usize) {
     let start = extent.offset.saturating_add(u64::from(BUFFER_HEADER_LEN));
     (start, extent.stored_len.saturating_sub(BUFFER_HEADER_LEN) as usize)
+}
+
+/// Offset and length of the event data of an uncompressed buffer, as far as it is stored.
+pub(crate) fn data_range(extent: &BufferExtent) -> (u64, usize) {
+    let (start, stored) = stored_range(extent);
+    (start, stored.min(extent.used_len.saturating_sub(BUFFER_HEADER_LEN) as usize))
 }
 
 /// Bytes of memory that it takes to read a buffer.

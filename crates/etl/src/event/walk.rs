@@ -124,7 +124,7 @@ impl<'a> Iterator for Walk<'a> {
 /// The bytes of the event at the start of `rest`, if they are all there and hold the whole header.
 #[inline]
 fn event_bytes(family: HeaderFamily, rest: &[u8]) -> Option<&[u8]> {
-    let size = rest.get(family.size_offset()..)?.first_chunk().map(|&size| usize::from(u16::from_le_bytes(size)))?;
+    let size = stated_size(family, rest)?;
     let bytes = rest.get(..size)?;
     let header_len = match family {
         HeaderFamily::Message => family.header_len() + message_options_len(bytes)?,
@@ -134,6 +134,12 @@ fn event_bytes(family: HeaderFamily, rest: &[u8]) -> Option<&[u8]> {
         family => family.header_len(),
     };
     (size >= header_len).then_some(bytes)
+}
+
+/// The size that the header of an event states, in bytes.
+#[inline]
+fn stated_size(family: HeaderFamily, event: &[u8]) -> Option<usize> {
+    event.get(family.size_offset()..)?.first_chunk().map(|&size| usize::from(u16::from_le_bytes(size)))
 }
 
 fn message_options_len(bytes: &[u8]) -> Option<usize> {
@@ -158,6 +164,12 @@ impl<'a> RawEvent<'a> {
     pub fn at(bytes: &'a [u8], offset: u32) -> Option<RawEvent<'a>> {
         let family = bytes.first_chunk().and_then(|&marker| HeaderFamily::of_marker(u32::from_le_bytes(marker)))?;
         Some(RawEvent { offset, family, bytes: event_bytes(family, bytes)? })
+    }
+
+    /// The size that the header of the event at the start of `bytes` states, in bytes; the event may have more than these.
+    pub(crate) fn size_at(bytes: &[u8]) -> Option<usize> {
+        let family = HeaderFamily::of_marker(u32::from_le_bytes(*bytes.first_chunk()?))?;
+        stated_size(family, bytes)
     }
 
     /// The fixed header as a structure of its family.
