@@ -151,9 +151,7 @@ pub struct BufferRef<'a> {
 impl BufferRef<'_> {
     /// The key of an event of the buffer.
     pub fn key(&self, ticks: i64, offset: u32) -> Key {
-        let (rules, extent) = (&self.planned.rules, &self.buffer.extent);
-        let (stream, sequence) = (rules.stream(extent), rules.sequence(extent));
-        let at = FileKey { ticks, stream, sequence, ordinal: extent.ordinal, offset };
+        let at = FileKey::in_buffer(&self.planned.rules, &self.buffer.extent)(ticks, offset);
         Key::new(&self.planned.clock, self.input, at)
     }
 

@@ -65,7 +65,8 @@ impl Buffers<'_> {
         scratch: &mut Scratch,
         mut visit: impl FnMut(&TimedEvent<'_>, FileKey),
     ) -> Result<()> {
-        let (rules, place) = (&self.reader.rules, self.place_in(buffer));
+        let rules = &self.reader.rules;
+        let place = FileKey::in_buffer(rules, &buffer.extent);
         let content = self.reader.content(&buffer.extent, scratch)?;
         for step in rules.walk(content.bytes(), 0, buffer.gap) {
             if let TimedStep::Event(event) = step {
@@ -73,13 +74,6 @@ impl Buffers<'_> {
             }
         }
         Ok(())
-    }
-
-    /// The place of an event of a buffer with a time in ticks and an offset.
-    pub(super) fn place_in(&self, buffer: &BufferSummary) -> impl Fn(i64, u32) -> FileKey + use<> {
-        let (rules, extent) = (&self.reader.rules, &buffer.extent);
-        let (stream, sequence, ordinal) = (rules.stream(extent), rules.sequence(extent), extent.ordinal);
-        move |ticks, offset| FileKey { ticks, stream, sequence, ordinal, offset }
     }
 
     /// Finds what the events of a buffer say of stacks: of the walks in a place, of events at a time in ticks, those that are `wanted`.

@@ -65,7 +65,7 @@ pub(super) fn sightings(
             }
         };
         if let Some(events) = walked.of(buffer.extent.ordinal) {
-            let place = buffers.place_in(buffer);
+            let place = FileKey::in_buffer(&buffers.reader.rules, &buffer.extent);
             events.iter().for_each(|event| see(place(event.ticks, event.offset), &|| Some(event.thread())));
             return Ok(());
         }

@@ -96,7 +96,7 @@ impl Counts {
 
     fn walk(&mut self, rules: &ReadRules, buffer: &mut BufferSummary, bytes: &[u8]) {
         let extent = buffer.extent;
-        let (stream, sequence, ordinal) = (rules.stream(&extent), rules.sequence(&extent), extent.ordinal);
+        let at = FileKey::in_buffer(rules, &extent);
         let (mut previous, mut before_gap) = (None, None);
         self.descriptive.begin();
         self.walks.begin();
@@ -108,8 +108,7 @@ impl Counts {
                     buffer.count(ticks, inherited, previous);
                     previous = Some(ticks);
                     self.starts.add(raw.offset as usize);
-                    let at = FileKey { ticks, stream, sequence, ordinal, offset: raw.offset };
-                    self.count(buffer, (&raw, inherited), &rules.context, at);
+                    self.count(buffer, (&raw, inherited), &rules.context, at(ticks, raw.offset));
                 }
                 TimedStep::Damage { offset, mut len, recognisable } => {
                     self.starts.add(offset as usize);
@@ -126,8 +125,8 @@ impl Counts {
             }
         }
         buffer.recovered = before_gap.map_or(0, |before| buffer.events - before);
-        self.descriptive.end(ordinal);
-        self.walks.end(ordinal);
+        self.descriptive.end(extent.ordinal);
+        self.walks.end(extent.ordinal);
         self.starts.add(bytes.len());
         let have_times = buffer.events > buffer.inherited;
         if hides_events(bytes, &self.starts, have_times.then_some((buffer.first_ticks, buffer.last_ticks))) {

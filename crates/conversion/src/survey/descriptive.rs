@@ -59,14 +59,11 @@ impl DescriptiveEvents {
         mut visit: impl FnMut(&RawEvent<'_>, FileKey) -> Result<()>,
     ) -> Result<()> {
         let (rules, extent) = (&reader.rules, &buffer.extent);
-        let ordinal = extent.ordinal;
-        let (stream, sequence) = (rules.stream(extent), rules.sequence(extent));
-        let mut visit = |raw: &RawEvent<'_>, ticks: Option<i64>| {
-            let at = |ticks| FileKey { ticks, stream, sequence, ordinal, offset: raw.offset };
-            ticks.map_or(Ok(()), |ticks| visit(raw, at(ticks)))
-        };
+        let at = FileKey::in_buffer(rules, extent);
+        let mut visit =
+            |raw: &RawEvent<'_>, ticks: Option<i64>| ticks.map_or(Ok(()), |ticks| visit(raw, at(ticks, raw.offset)));
         let is_known = subjects.iter().all(|subject| self.subjects.contains(subject));
-        if let Some(buffer) = self.of(ordinal).filter(|_| is_known) {
+        if let Some(buffer) = self.of(extent.ordinal).filter(|_| is_known) {
             return buffer.events().try_for_each(|raw| visit(&raw, raw.ticks()));
         }
         let content = reader.content(extent, scratch)?;

@@ -1,5 +1,8 @@
 //! Where an event stands among all events of its file.
 
+use etl::buffer::scan::BufferExtent;
+use etl::reader::ReadRules;
+
 /// The place of an event in the order of its file: time, then stream, then buffer, then offset.
 ///
 /// The number of the buffer in the file breaks ties between buffers that share a sequence number.
@@ -18,6 +21,13 @@ pub struct FileKey {
 }
 
 impl FileKey {
+    /// The places of the events of a buffer, by their time in ticks and their offset.
+    #[inline]
+    pub fn in_buffer(rules: &ReadRules, extent: &BufferExtent) -> impl Fn(i64, u32) -> FileKey + use<> {
+        let (stream, sequence, ordinal) = (rules.stream(extent), rules.sequence(extent), extent.ordinal);
+        move |ticks, offset| FileKey { ticks, stream, sequence, ordinal, offset }
+    }
+
     /// The place in the file itself.
     pub fn in_file(&self) -> (u64, u32) {
         (self.ordinal, self.offset)
