@@ -8,14 +8,14 @@ use std::sync::{Arc, OnceLock};
 use base::guid::Guid;
 use schema::Registry;
 use schema::declared::Declared;
-use schema::model::Field;
+use schema::model::{EventSchema, Field};
 use schema::pack::Pack;
 use schema::registry::DeclaringSource;
 use schema::settled::{SettledColumn, SettledNames};
 
+use super::pack_names::{PackNames, settled_names};
 use super::resolve::Resolved;
 use crate::decode::ColumnNames;
-use crate::table::header;
 
 /// What is declared for a provider.
 #[derive(Debug, Default)]
@@ -25,13 +25,13 @@ pub struct Declarations {
     /// What settles the names of its columns: names that are settled already, by the pack or a lock, and the
     /// events that the pack knows.
     settled_names: Option<Arc<SettledNames>>,
-    settled: Vec<Declared>,
+    of_pack: Option<Arc<PackNames>>,
     /// Whether its names are those of a lock of the user's, be they in it or not.
     is_locked: bool,
     /// All of its shapes.
     members: Vec<u32>,
     /// The names of its columns, once they are asked for.
-    names: OnceLock<ColumnNames>,
+    names: OnceLock<Arc<ColumnNames>>,
 }
 
 impl Declarations {
@@ -56,16 +56,19 @@ impl Declarations {
         {
             events.entry(declared.id).or_default().push(declared);
         }
-        let settled = provider.map_or_else(Vec::new, |provider| registry.settled(&provider));
+        let of_pack = provider.and_then(|provider| PackNames::of(&provider, registry));
         let settled_names = provider.and_then(|provider| registry.settled_names(&provider));
         let is_locked = provider.is_some_and(|provider| registry.uses_lock(&provider));
-        Declarations { events, settled_names, settled, is_locked, members: members.to_vec(), names: OnceLock::new() }
+        Declarations { events, settled_names, of_pack, is_locked, members: members.to_vec(), names: OnceLock::new() }
     }
 
     /// The names of the provider's columns. They follow from all that is declared for it, be it present, wanted, in this
     /// table or not.
     pub fn names(&self, shapes: &[Resolved]) -> &ColumnNames {
         self.names.get_or_init(|| {
+            if let Some(of_pack) = self.of_pack.as_ref().filter(|_| !self.is_locked) {
+                return self.with_declared(Arc::clone(of_pack.names()), shapes);
+            }
             let names = self.named(self.adopted(shapes).as_deref(), shapes);
             if !self.is_locked {
                 return names;
@@ -80,32 +83,38 @@ impl Declarations {
         })
     }
 
-    /// The names of its columns, of which some are settled already.
-    fn named(&self, settled: Option<&SettledNames>, shapes: &[Resolved]) -> ColumnNames {
-        let mut names = ColumnNames::new(&header::reserved_names());
-        settled.into_iter().for_each(|settled| names.adopt(settled));
-        let mut known = HashSet::new();
-        let mut is_new = |event: &&Declared| known.insert(Arc::as_ptr(&event.schema));
-        self.settled.iter().filter(&mut is_new).for_each(|event| names.settle(&event.schema.fields));
-        // In front of all that this trace declares, so that they are in the same order in every trace.
-        names.add_undeclared();
-        if !self.settled.is_empty() {
-            names.settle_labels();
-        }
-        let declared = self.events.values().flatten();
-        declared.filter(&mut is_new).for_each(|event| names.declare(&event.schema.fields));
-        let shapes = self.members.iter().filter_map(|&member| shapes.get(member as usize));
-        let chosen = shapes.filter_map(|shape| shape.choice.as_ref());
-        let chosen = chosen.filter(|choice| known.insert(Arc::as_ptr(&choice.candidate.schema)));
-        chosen.for_each(|choice| names.declare(&choice.candidate.schema.fields));
+    /// The names of its columns, of which some are settled already, those of the pack's events behind them.
+    fn named(&self, settled: Option<&SettledNames>, shapes: &[Resolved]) -> Arc<ColumnNames> {
+        let events = self.of_pack.as_ref().map_or(&[][..], |of_pack| &of_pack.events);
+        self.with_declared(Arc::new(settled_names(settled, events)), shapes)
+    }
+
+    /// Settled names, and behind them those that this trace declares besides.
+    fn with_declared(&self, mut names: Arc<ColumnNames>, shapes: &[Resolved]) -> Arc<ColumnNames> {
+        let is_settled = |schema| self.of_pack.as_ref().is_some_and(|of_pack| of_pack.has(schema));
+        let declared = self.declared(shapes).filter(|schema| !is_settled(schema));
+        declared.for_each(|schema| Arc::make_mut(&mut names).declare(&schema.fields));
         names
+    }
+
+    /// What this trace declares for it: all of its events, then what is chosen for those that occur.
+    fn declared<'a>(&'a self, shapes: &'a [Resolved]) -> impl Iterator<Item = &'a Arc<EventSchema>> {
+        let declared = self.events.values().flatten().map(|event| &event.schema);
+        let mut known = HashSet::new();
+        declared.chain(self.chosen(shapes)).filter(move |schema| known.insert(Arc::as_ptr(schema)))
+    }
+
+    /// The schemas of its events that occur.
+    fn chosen<'a>(&'a self, shapes: &'a [Resolved]) -> impl Iterator<Item = &'a Arc<EventSchema>> {
+        let shapes = self.members.iter().filter_map(|&member| shapes.get(member as usize));
+        shapes.filter_map(|shape| shape.choice.as_ref()).map(|choice| &choice.candidate.schema)
     }
 
     /// What is settled already of the names that its columns have; where the pack does not know the provider, of those that
     /// others share, too.
     fn adopted(&self, shapes: &[Resolved]) -> Option<Cow<'_, SettledNames>> {
         let own = self.settled_names.as_deref().map(Cow::Borrowed);
-        let recurring = if self.settled.is_empty() { self.recurring(shapes) } else { Vec::new() };
+        let recurring = if self.of_pack.is_none() { self.recurring(shapes) } else { Vec::new() };
         if recurring.is_empty() {
             return own;
         }
@@ -116,10 +125,8 @@ impl Declarations {
 
     /// The names that it shares with other providers.
     fn recurring(&self, shapes: &[Resolved]) -> Vec<&'static SettledColumn> {
-        let members = self.members.iter().filter_map(|&member| shapes.get(member as usize)?.choice.as_ref());
-        let occurring = members.map(|choice| &choice.candidate.schema);
         let declared = self.events.values().flatten().map(|event| &event.schema);
-        let fields: Vec<&Field> = occurring.chain(declared).flat_map(|schema| &schema.fields).collect();
+        let fields: Vec<&Field> = self.chosen(shapes).chain(declared).flat_map(|schema| &schema.fields).collect();
         let has = |key: &str| fields.iter().any(|field| field.name.eq_ignore_ascii_case(key));
         Pack::builtin().recurring_names().only(has).collect()
     }
@@ -129,13 +136,13 @@ impl Declarations {
     pub fn settled_columns(&self) -> Option<&SettledNames> {
         static NONE: SettledNames = SettledNames::EMPTY;
         let is_settled =
-            |names: &&SettledNames| self.is_locked || !self.settled.is_empty() || !names.columns().is_empty();
+            |names: &&SettledNames| self.is_locked || self.of_pack.is_some() || !names.columns().is_empty();
         Some(self.settled_names.as_deref().unwrap_or(&NONE)).filter(is_settled)
     }
 
     /// The events of which a table with all columns has those: what settles them, else what is declared; by id.
     pub fn in_range(&self, ids: RangeInclusive<u16>) -> impl Iterator<Item = &Declared> {
-        let settled = self.settled.iter().filter({
+        let settled = self.of_pack.iter().flat_map(|of_pack| &of_pack.events).filter({
             let ids = ids.clone();
             move |event| ids.contains(&event.id)
         });

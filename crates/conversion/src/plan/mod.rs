@@ -24,6 +24,7 @@ mod locked;
 mod measure;
 mod mismatch;
 mod options;
+mod pack_names;
 pub mod partition;
 mod preferred;
 pub mod preview;
