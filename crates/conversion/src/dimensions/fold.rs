@@ -5,7 +5,8 @@ use base::guid::Guid;
 use base::progress::{Progress, Step, stop_if_cancelled, timed};
 use etl::event::subject::{Lifecycle, Subject, records_image_paths};
 use hashbrown::HashMap;
-use spill::{SpillSpace, SpillWriter, Spilled};
+use rayon::prelude::*;
+use spill::{SpillSpace, Spilled};
 
 use super::attributes::{NUMBERS, TEXTS, image, process, thread};
 use super::fact::{Fact, ScopedId};
@@ -17,8 +18,11 @@ use crate::survey::sort::{Threads, sort_by_key, sort_places};
 /// How long after the one provider another may describe the same start or end.
 const RETOLD_NS: i64 = 1_000_000_000;
 
-/// Ids that are folded without a look at whether to stop.
-pub(super) const AT_ONCE: usize = 1 << 16;
+/// Facts that one thread folds together, and those of an id that goes on.
+const PORTION: usize = 1 << 13;
+
+/// Portions that are folded side by side before their spans are kept.
+const TOGETHER: usize = 16;
 
 /// From when to when the recording of a machine reaches, in Unix nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,25 +111,36 @@ pub(super) fn fold(
     space: &SpillSpace,
     progress: &dyn Progress,
 ) -> Result<Spilled<Span>> {
-    let mut spans = Folder::new(subject, owners, recording, space);
-    let is_within = |fact: &u32| spans.is_within(&facts[*fact as usize]);
+    let folder = Folder::new(subject, owners, recording);
+    let is_within = |fact: &u32| folder.is_within(&facts[*fact as usize]);
     let order = timed(progress, Step::Plan, || (0..).take(facts.len()).filter(is_within).collect());
     let mut order = by_id(order, |place| facts[place as usize].id(), progress)?;
-    timed(progress, Step::Plan, || {
-        for (number, of_id) in order.chunk_by_mut(|a, b| facts[*a as usize].id() == facts[*b as usize].id()).enumerate()
-        {
-            if number % AT_ONCE == 0 {
-                stop_if_cancelled(progress)?;
-            }
-            // Mostly they are in the order of the recording.
-            let in_order = |fact: &u32| facts[*fact as usize].order();
-            if !of_id.is_sorted_by_key(in_order) {
-                sort_by_key(of_id, &in_order, Threads::One, progress)?;
-            }
-            spans.fold(of_id.iter().map(|&fact| &facts[fact as usize]))?;
+    let is_same = |a: &u32, b: &u32| facts[*a as usize].id() == facts[*b as usize].id();
+    let mut found = space.records();
+    let (mut rest, mut portions) = (&mut order[..], Vec::with_capacity(TOGETHER));
+    while !rest.is_empty() {
+        stop_if_cancelled(progress)?;
+        while portions.len() < TOGETHER && !rest.is_empty() {
+            let (portion, behind) = rest.split_at_mut(portion_end(rest, is_same));
+            portions.push(portion);
+            rest = behind;
         }
-        spans.found.finish()
-    })
+        let folded = portions
+            .par_drain(..)
+            .map(|portion| timed(progress, Step::Schema, || folder.fold_all(portion, facts, is_same, progress)));
+        let folded: Vec<Vec<Span>> = folded.collect::<Result<_>>()?;
+        timed(progress, Step::Plan, || folded.iter().try_for_each(|spans| found.extend(spans)))?;
+    }
+    timed(progress, Step::Plan, || found.finish())
+}
+
+/// Where the next portion of places ends: not within an id.
+fn portion_end(places: &[u32], is_same: impl Fn(&u32, &u32) -> bool) -> usize {
+    let mut end = places.len().min(PORTION);
+    while end < places.len() && is_same(&places[end - 1], &places[end]) {
+        end += 1;
+    }
+    end
 }
 
 /// Sorts places by the ids that stand there; those of one id stay in the order in which they come.
@@ -152,8 +167,6 @@ pub(super) struct Folder<'a> {
     subject: Subject,
     owners: Processes<'a>,
     recording: Recorded<'a>,
-    /// The spans that have ended.
-    pub(super) found: SpillWriter<Span>,
 }
 
 /// The processes of a recording, by their ids and machines: what an id meant, in the order of time.
@@ -176,9 +189,9 @@ impl<'a> Processes<'a> {
 }
 
 impl<'a> Folder<'a> {
-    /// Without any span; `owners` are those of the processes.
-    pub(super) fn new(subject: Subject, owners: &'a [Span], recording: &Recorded<'a>, space: &SpillSpace) -> Self {
-        Folder { subject, owners: Processes::of(owners), recording: *recording, found: space.records() }
+    /// For a recording; `owners` are the spans of its processes.
+    pub(super) fn new(subject: Subject, owners: &'a [Span], recording: &Recorded<'a>) -> Self {
+        Folder { subject, owners: Processes::of(owners), recording: *recording }
     }
 
     /// Whether a fact is of the time of which something is known.
@@ -186,28 +199,43 @@ impl<'a> Folder<'a> {
         fact.ns < self.recording.extent(fact.machine).to_ns
     }
 
-    /// The facts of one id, in the order of the recording.
-    fn fold<'f>(&mut self, mut facts: impl Iterator<Item = &'f Fact>) -> Result<()> {
-        let mut current = None;
-        facts.try_for_each(|fact| self.take(&mut current, fact))?;
-        current.map_or(Ok(()), |span| self.end(span))
+    /// What the ids of a portion of places mean.
+    fn fold_all(
+        &self,
+        portion: &mut [u32],
+        facts: &[Fact],
+        is_same: impl Fn(&u32, &u32) -> bool,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Span>> {
+        let mut found = Vec::new();
+        for of_id in portion.chunk_by_mut(is_same) {
+            // Mostly they are in the order of the recording.
+            let in_order = |fact: &u32| facts[*fact as usize].order();
+            if !of_id.is_sorted_by_key(in_order) {
+                sort_by_key(of_id, &in_order, Threads::One, progress)?;
+            }
+            let mut current = None;
+            found.extend(of_id.iter().filter_map(|&fact| self.take(&mut current, &facts[fact as usize])));
+            found.extend(current.map(|span| self.end(span)));
+        }
+        Ok(found)
     }
 
-    /// Adds the next fact of an id to what the id means.
-    pub(super) fn take(&mut self, current: &mut Option<Span>, fact: &Fact) -> Result<()> {
-        let is_another = current.as_ref().is_some_and(|span| self.is_another(span, fact));
-        if is_another && let Some(span) = current.take() {
+    /// Adds the next fact of an id to what the id means; what it meant before, where that ends.
+    pub(super) fn take(&self, current: &mut Option<Span>, fact: &Fact) -> Option<Span> {
+        let before = current.take_if(|span| self.is_another(span, fact));
+        let ended = before.map(|span| {
             let next = self.begin_behind(&span, fact);
-            self.close(span, next)?;
             *current = Some(open(fact, next));
-        }
+            self.close(span, next)
+        });
         let span = current.get_or_insert_with(|| open(fact, self.begin(fact)));
         self.learn(span, fact);
-        Ok(())
+        ended
     }
 
-    /// Ends what an id meant last, with the recording.
-    pub(super) fn end(&mut self, span: Span) -> Result<()> {
+    /// What an id meant last, which ends with the recording.
+    pub(super) fn end(&self, span: Span) -> Span {
         self.close(span, self.recording.extent(span.machine).to_ns)
     }
 
@@ -254,7 +282,7 @@ impl<'a> Folder<'a> {
     }
 
     /// Ends a span where the next begins, or before.
-    fn close(&mut self, mut span: Span, to_ns: i64) -> Result<()> {
+    fn close(&self, mut span: Span, to_ns: i64) -> Span {
         span.to_ns = to_ns;
         if span.is_defunct() {
             // It can have done nothing: the id means it where the rundown names it.
@@ -270,7 +298,7 @@ impl<'a> Folder<'a> {
             // The id of its process may mean another one next.
             span.to_ns = span.to_ns.min(owner.to_ns);
         }
-        self.found.push(span)
+        span
     }
 
     /// Whether a subject is in another process than the one of which something is recorded, by the same id.
@@ -455,6 +483,20 @@ mod tests {
             t(8, 20, Some(20));
             t(9, 50, None);
         }
+    }
+
+    #[test]
+    fn ids_are_folded_whole_and_in_their_order_however_many_facts_there_are() {
+        // A few ids with more facts than a portion, among many with one or two.
+        let id = |number: u64| if number.is_multiple_of(3) { number % 5 * 1000 } else { number };
+        let facts = (0..150_000).map(|number| described(Holds, 0, id(number), 10, &[(thread::PROCESS, 4)]));
+        let mut ids: Vec<u64> = (0..150_000).map(id).collect();
+        ids.sort_unstable();
+        let several = ids.chunk_by(|a, b| a == b).filter(|of_id| of_id.len() > PORTION).count();
+        ids.dedup();
+        assert!(several == 5 && ids.len() > PORTION * TOGETHER / 2, "{several} {}", ids.len());
+        let found = spans(Subject::Thread, &facts.collect::<Vec<_>>(), &[]);
+        assert_eq!(found, ids.iter().map(|&id| (0, id, 0, 100)).collect::<Vec<_>>());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use spill::{SpillSpace, SpillWriter, Spilled};
 
 use super::fact::Fact;
-use super::fold::{AT_ONCE, Folder, RecordedTimes, by_id};
+use super::fold::{Folder, RecordedTimes, by_id};
 use super::gather::MAX_FACTS;
 use super::local_texts::Adoption;
 use super::reader::{DescribedFacts, Readers};
@@ -32,6 +32,9 @@ pub const BEFORE_ROWS: [Subject; 3] = [Subject::Process, Subject::Thread, Subjec
 
 /// Ids whose meaning is in memory: where there are more, all is gathered behind the rows.
 const MAX_OPEN: usize = 1 << 18;
+
+/// Spans that are put in order without a look at whether to stop.
+const AT_ONCE: usize = 1 << 16;
 
 /// Bytes of an id whose meaning is in memory.
 const OPEN_BYTES: u64 = 160;
@@ -67,7 +70,8 @@ impl LateFacts {
     /// Begins, with the processes of the recording.
     pub fn begin<'a>(&'a self, processes: &'a [Span], space: &SpillSpace) -> LateSpans<'a> {
         let open = SUBJECTS.map(|subject| OpenSpans {
-            folder: Folder::new(subject, processes, &self.times.recorded(), space),
+            folder: Folder::new(subject, processes, &self.times.recorded()),
+            ended: space.records(),
             spans: Vec::new(),
             places: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
@@ -165,6 +169,8 @@ impl Gathered<'_> {
 #[derive(Debug)]
 struct OpenSpans<'a> {
     folder: Folder<'a>,
+    /// The spans that have ended.
+    ended: SpillWriter<Span>,
     /// The last span of each id.
     spans: Vec<Option<Span>>,
     /// The place of each id's.
@@ -177,7 +183,7 @@ impl OpenSpans<'_> {
         if !self.folder.is_within(fact) {
             return Ok(());
         }
-        let OpenSpans { folder, spans, places, hasher } = self;
+        let OpenSpans { folder, ended, spans, places, hasher } = self;
         let id = fact.id();
         let id_at = |place: &u32| spans[*place as usize].as_ref().map(Span::id);
         let hash = hasher.hash_one(id);
@@ -190,7 +196,7 @@ impl OpenSpans<'_> {
             spans.push(None);
             place
         };
-        folder.take(&mut spans[place as usize], fact)
+        folder.take(&mut spans[place as usize], fact).map_or(Ok(()), |span| ended.push(span))
     }
 
     /// Gives its memory back.
@@ -200,10 +206,10 @@ impl OpenSpans<'_> {
 
     /// All spans by id, those of an id in order.
     fn finish(self, space: &SpillSpace, progress: &dyn Progress) -> Result<Spilled<Span>> {
-        let OpenSpans { mut folder, spans, places, .. } = self;
+        let OpenSpans { folder, mut ended, spans, places, .. } = self;
         drop(places);
-        spans.into_iter().flatten().try_for_each(|span| folder.end(span))?;
-        let found = folder.found.finish()?;
+        spans.into_iter().flatten().try_for_each(|span| ended.push(folder.end(span)))?;
+        let found = ended.finish()?;
         let order = by_id((0..).take(found.len()).collect(), |place| found[place as usize].id(), progress)?;
         let mut sorted: SpillWriter<Span> = space.records();
         timed(progress, Step::Plan, || {
