@@ -1,9 +1,10 @@
 //! The payload columns of one table and which field of which event fills them.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_schema::{DataType, FieldRef, Metadata};
 use columnar::columns::types::{ColumnType, TypeOptions};
+use hashbrown::HashSet;
 use schema::family::ColumnRole;
 use schema::model::{EventSchema, Field, FieldKind, MapNames, ValueMap};
 use schema::pack::{EventFacts, FieldFact};

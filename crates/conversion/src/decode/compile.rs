@@ -1,12 +1,12 @@
 //! From an [`EventSchema`] and its columns to a [`Program`].
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, TimeUnit};
 use base::guid::Guid;
 use columnar::columns::packed::fixed_width;
 use columnar::columns::prefix::{NumberForm, PrefixField, PrefixForm, TextForm};
+use hashbrown::HashMap;
 use schema::family::ColumnRole;
 use schema::model::{Count, EventSchema, Field, FieldKind, FieldRef, Length, Wire};
 

@@ -1,6 +1,6 @@
 //! Which event shapes go to which dataset, and what the datasets are called.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use base::words;
 use etl::event::{EventIdentity, Shape};
 use etl::layout::header::HeaderFamily;
 use etl::layout::kernel;
+use hashbrown::HashMap;
 use schema::Registry;
 use schema::declared::Declared;
 

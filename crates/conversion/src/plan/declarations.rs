@@ -1,11 +1,12 @@
 //! What is declared for a provider, and what its columns are called.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
 use base::guid::Guid;
+use hashbrown::HashSet;
 use schema::Registry;
 use schema::declared::Declared;
 use schema::model::{EventSchema, Field};

@@ -1,8 +1,9 @@
 //! What shapes share in a plan, each once.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 /// Numbers schemas, message formats or templates in the order in which they are added.
 #[derive(Debug)]
