@@ -114,17 +114,10 @@ impl BufferReader<'_> {
     ) -> Result<Option<RawEvent<'s>>> {
         let (start, len) = content::data_range(extent);
         let (at, left) = (start.saturating_add(u64::from(offset)), len.saturating_sub(offset as usize));
-        if left == 0 {
-            return Ok(None);
-        }
-        let bytes = scratch.stored();
-        bytes.resize(left.min(AT_FIRST), 0);
-        self.input.read_into(at, bytes)?;
-        let (there, size) = (bytes.len(), RawEvent::size_at(bytes).unwrap_or(0));
-        if size > there {
-            bytes.resize(left.min(size), 0);
-            self.input.read_into(at.saturating_add(there as u64), &mut bytes[there..])?;
-        }
+        let stored = scratch.stored();
+        let there = self.input.bytes(at, left.min(AT_FIRST), stored)?.len();
+        let size = RawEvent::size_at(&stored[..there]).unwrap_or(0);
+        let bytes = if size > there { self.input.bytes(at, left.min(size), stored)? } else { &stored[..there] };
         Ok(RawEvent::at(bytes, offset))
     }
 }
