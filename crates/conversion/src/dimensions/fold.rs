@@ -18,7 +18,7 @@ use crate::survey::sort::{Threads, sort_by_key, sort_places};
 /// How long after the one provider another may describe the same start or end.
 const RETOLD_NS: i64 = 1_000_000_000;
 
-/// Facts that one thread folds together, and those of an id that goes on.
+/// Facts that one thread folds together: their spans are held until it has done all of them.
 const PORTION: usize = 1 << 13;
 
 /// Portions that are folded side by side before their spans are kept.
@@ -120,10 +120,20 @@ pub(super) fn fold(
     let (mut rest, mut portions) = (&mut order[..], Vec::with_capacity(TOGETHER));
     while !rest.is_empty() {
         stop_if_cancelled(progress)?;
-        while portions.len() < TOGETHER && !rest.is_empty() {
-            let (portion, behind) = rest.split_at_mut(portion_end(rest, is_same));
+        let mut len = portion_len(rest, is_same);
+        while len > 0 && portions.len() < TOGETHER {
+            let (portion, behind) = rest.split_at_mut(len);
             portions.push(portion);
             rest = behind;
+            len = portion_len(rest, is_same);
+        }
+        if portions.is_empty() {
+            // One id may have meant as much as it has facts, which is not held at once.
+            let len = rest.chunk_by(is_same).next().map_or(0, <[u32]>::len);
+            let (of_id, behind) = rest.split_at_mut(len);
+            timed(progress, Step::Plan, || folder.fold_id(of_id, facts, progress, |span| found.push(span)))?;
+            rest = behind;
+            continue;
         }
         let folded = portions
             .par_drain(..)
@@ -134,13 +144,12 @@ pub(super) fn fold(
     timed(progress, Step::Plan, || found.finish())
 }
 
-/// Where the next portion of places ends: not within an id.
-fn portion_end(places: &[u32], is_same: impl Fn(&u32, &u32) -> bool) -> usize {
-    let mut end = places.len().min(PORTION);
-    while end < places.len() && is_same(&places[end - 1], &places[end]) {
-        end += 1;
+/// How many of the first places are a portion: whole ids; none where the first id has more facts than that.
+fn portion_len(places: &[u32], is_same: impl Fn(&u32, &u32) -> bool) -> usize {
+    if places.len() <= PORTION {
+        return places.len();
     }
-    end
+    (1..=PORTION).rev().find(|&len| !is_same(&places[len - 1], &places[len])).unwrap_or(0)
 }
 
 /// Sorts places by the ids that stand there; those of one id stay in the order in which they come.
@@ -209,16 +218,30 @@ impl<'a> Folder<'a> {
     ) -> Result<Vec<Span>> {
         let mut found = Vec::new();
         for of_id in portion.chunk_by_mut(is_same) {
-            // Mostly they are in the order of the recording.
-            let in_order = |fact: &u32| facts[*fact as usize].order();
-            if !of_id.is_sorted_by_key(in_order) {
-                sort_by_key(of_id, &in_order, Threads::One, progress)?;
-            }
-            let mut current = None;
-            found.extend(of_id.iter().filter_map(|&fact| self.take(&mut current, &facts[fact as usize])));
-            found.extend(current.map(|span| self.end(span)));
+            self.fold_id(of_id, facts, progress, |span| {
+                found.push(span);
+                Ok(())
+            })?;
         }
         Ok(found)
+    }
+
+    /// Hands over what one id means, span by span.
+    fn fold_id(
+        &self,
+        of_id: &mut [u32],
+        facts: &[Fact],
+        progress: &dyn Progress,
+        mut keep: impl FnMut(Span) -> Result<()>,
+    ) -> Result<()> {
+        // Mostly they are in the order of the recording.
+        let in_order = |fact: &u32| facts[*fact as usize].order();
+        if !of_id.is_sorted_by_key(in_order) {
+            sort_by_key(of_id, &in_order, Threads::One, progress)?;
+        }
+        let mut current = None;
+        of_id.iter().filter_map(|&fact| self.take(&mut current, &facts[fact as usize])).try_for_each(&mut keep)?;
+        current.map_or(Ok(()), |span| keep(self.end(span)))
     }
 
     /// Adds the next fact of an id to what the id means; what it meant before, where that ends.
@@ -497,6 +520,16 @@ mod tests {
         assert!(several == 5 && ids.len() > PORTION * TOGETHER / 2, "{several} {}", ids.len());
         let found = spans(Subject::Thread, &facts.collect::<Vec<_>>(), &[]);
         assert_eq!(found, ids.iter().map(|&id| (0, id, 0, 100)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn an_id_may_have_meant_more_than_a_portion_holds() {
+        let starts = |id, count| (0..count).map(move |_| described(Start, 0, id, 10, &[]));
+        let long = PORTION + 5;
+        let facts = starts(6, 1).chain(starts(7, long)).chain(starts(8, 1)).chain(starts(9, long));
+        let of_long = |id| (1..long).map(move |_| (0, id, 10, 10)).chain([(0, id, 10, 100)]);
+        let expected = [(0, 6, 10, 100)].into_iter().chain(of_long(7)).chain([(0, 8, 10, 100)]).chain(of_long(9));
+        assert_eq!(spans(Subject::Process, &facts.collect::<Vec<_>>(), &[]), expected.collect::<Vec<_>>());
     }
 
     #[test]
