@@ -221,7 +221,7 @@ mod tests {
     use super::super::presence::RowNumbers;
 
     fn fixed(width: usize, bytes: &[u8]) -> Packed {
-        Packed::Fixed(FixedValues { width, bytes: bytes.to_vec() })
+        Packed::Fixed(FixedValues::new(width, bytes.to_vec()))
     }
 
     /// A batch with one column.

@@ -26,10 +26,12 @@ pub enum Packed {
 /// Values of one width, little-endian.
 #[derive(Debug)]
 pub struct FixedValues {
-    /// Bytes of a value.
+    /// Bytes of a value. Numbers without a sign may have fewer than their column.
     pub width: usize,
     /// The values one after another.
     pub bytes: Vec<u8>,
+    /// Bytes of a value of the column.
+    full: usize,
 }
 
 /// Text or binary values.
@@ -92,7 +94,7 @@ impl Packed {
 
     /// No values of so many bytes each.
     pub fn fixed(width: usize) -> Packed {
-        Packed::Fixed(FixedValues { width, bytes: Vec::new() })
+        Packed::Fixed(FixedValues::new(width, Vec::new()))
     }
 
     /// No lists of such items.
@@ -109,7 +111,7 @@ impl Packed {
     /// How many values.
     pub fn count(&self) -> usize {
         match self {
-            Packed::Fixed(fixed) => fixed.bytes.len() / fixed.width,
+            Packed::Fixed(fixed) => fixed.count(),
             Packed::Bytes(bytes) => bytes.ends.len(),
             Packed::List(list) => list.ends.len(),
             Packed::Struct(structure) => structure.len,
@@ -120,7 +122,7 @@ impl Packed {
     /// inside a list or structure weighs its place and its position.
     pub fn weight(&self) -> u64 {
         let weight = match self {
-            Packed::Fixed(fixed) => fixed.bytes.len(),
+            Packed::Fixed(fixed) => fixed.count() * fixed.full,
             Packed::Bytes(bytes) => bytes.bytes.len() + size_of_val(bytes.ends.as_slice()),
             Packed::List(list) => return list.items.weight() + size_of_val(list.ends.as_slice()) as u64,
             Packed::Struct(structure) => return structure.members.iter().map(Elements::weight).sum(),
@@ -169,7 +171,10 @@ impl Recycle for PackedColumn {
 impl Recycle for Packed {
     fn take_exact(&mut self) -> Self {
         match self {
-            Packed::Fixed(fixed) => Packed::Fixed(FixedValues { width: fixed.width, bytes: fixed.bytes.take_exact() }),
+            Packed::Fixed(fixed) => {
+                let width = std::mem::replace(&mut fixed.width, fixed.full);
+                Packed::Fixed(FixedValues { width, bytes: fixed.bytes.take_exact(), full: fixed.full })
+            }
             Packed::Bytes(bytes) => {
                 Packed::Bytes(BytesValues { ends: bytes.ends.take_exact(), bytes: bytes.bytes.take_exact() })
             }
@@ -191,6 +196,36 @@ impl Recycle for Elements {
 }
 
 impl FixedValues {
+    /// Values of so many bytes each.
+    pub fn new(width: usize, bytes: Vec<u8>) -> FixedValues {
+        FixedValues { width, bytes, full: width }
+    }
+
+    /// How many values.
+    pub fn count(&self) -> usize {
+        self.bytes.len() / self.width
+    }
+
+    /// Whether numbers of so many bytes, without a sign, can be appended as they are: the values have as many, or there is none yet
+    /// and the column has more.
+    pub fn narrows_to(&mut self, width: usize) -> bool {
+        if self.bytes.is_empty() && (1..self.full).contains(&width) {
+            self.width = width;
+        }
+        self.width == width
+    }
+
+    /// Gives the values as many bytes as those of the column have.
+    pub fn widen(&mut self) {
+        if self.width < self.full {
+            let (width, full) = (self.width, self.full);
+            let mut wide = vec![0; self.bytes.len() / width * full];
+            let places = wide.chunks_exact_mut(full).zip(self.bytes.chunks_exact(width));
+            places.for_each(|(place, value)| place[..width].copy_from_slice(value));
+            (self.width, self.bytes) = (full, wide);
+        }
+    }
+
     /// Appends the low bytes of a number.
     pub fn push(&mut self, value: u64) {
         match self.width {
@@ -353,7 +388,7 @@ mod tests {
 
     #[test]
     fn values_weigh_what_arrow_holds() {
-        let fixed = |width, count: usize| Packed::Fixed(FixedValues { width, bytes: vec![0; width * count] });
+        let fixed = |width, count: usize| Packed::Fixed(FixedValues::new(width, vec![0; width * count]));
         assert_eq!(fixed(2, 3).weight(), 6);
         assert_eq!(texts(&["ab", "", "c"]).weight(), 3 + 3 * 4);
         let mut items = Elements { nulls: Vec::new(), values: fixed(8, 2) };
@@ -383,6 +418,27 @@ mod tests {
         let Packed::Bytes(bytes) = &column.values else { panic!("made of texts") };
         assert_eq!((bytes.ends.as_slice(), bytes.bytes.as_slice()), (&[2, 2][..], &b"ab"[..]));
         assert_eq!((column.rows.count(), column.rows.ends_with(4)), (2, true));
+    }
+
+    #[test]
+    fn numbers_have_few_bytes_while_all_of_them_have() {
+        let mut numbers = FixedValues::new(8, Vec::new());
+        assert!(!numbers.narrows_to(16) && numbers.narrows_to(8));
+        assert!(numbers.narrows_to(2));
+        numbers.bytes.extend([1, 0x80, 2, 0]);
+        assert!(numbers.narrows_to(2) && !numbers.narrows_to(4) && !numbers.narrows_to(8));
+        numbers.widen();
+        assert_eq!(numbers.bytes, [1, 0x80, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
+        assert!(numbers.narrows_to(8) && !numbers.narrows_to(2));
+        // What is taken out keeps its width, and what comes next begins with that of the column.
+        let mut packed = Packed::Fixed(FixedValues::new(4, Vec::new()));
+        let Packed::Fixed(fixed) = &mut packed else { panic!("made of numbers") };
+        assert!(fixed.narrows_to(1));
+        fixed.bytes.push(9);
+        assert_eq!(packed.weight(), 4);
+        let (taken, left) = (packed.take_exact(), packed);
+        let (Packed::Fixed(taken), Packed::Fixed(left)) = (taken, left) else { panic!("made of numbers") };
+        assert_eq!((taken.width, taken.bytes, left.width, left.bytes), (1, vec![9], 4, Vec::new()));
     }
 
     #[test]

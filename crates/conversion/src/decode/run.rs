@@ -276,15 +276,24 @@ fn write_list(
     true
 }
 
-/// Numbers that lie in the payload as they do in the builder are copied in one go, and so are those that take 8 bytes there.
+/// Numbers that lie in the payload as they do in the builder, or could, are copied in one go, and so are those that take 8 bytes there.
 fn copy_items(node: &Node, op: &Convert, bytes: &[u8], items: &mut Elements, notes: &mut RowNotes<'_>) -> bool {
-    match (op, &mut items.values) {
-        (Convert::Copy(_), Packed::Fixed(fixed)) => {
+    let Packed::Fixed(fixed) = &mut items.values else { return false };
+    match op {
+        Convert::Integer { signed: false, width } if fixed.narrows_to(node.item_min) => {
+            fixed.bytes.extend_from_slice(bytes);
+            notes.add(bytes.len() / node.item_min * width);
+            return true;
+        }
+        _ => fixed.widen(),
+    }
+    match op {
+        Convert::Copy(_) => {
             fixed.bytes.extend_from_slice(bytes);
             notes.add(bytes.len());
             true
         }
-        (Convert::Integer { signed, .. }, Packed::Fixed(fixed)) if fixed.width == size_of::<i64>() => {
+        Convert::Integer { signed, .. } if fixed.width == size_of::<i64>() => {
             let before = fixed.bytes.len();
             let is_done = widen_all(bytes, node.item_min, *signed, &mut fixed.bytes);
             notes.add(fixed.bytes.len() - before);

@@ -499,6 +499,38 @@ fn events_share_columns_and_batches_begin_anew() {
 }
 
 #[test]
+fn items_of_lists_have_their_values_whatever_the_widths_beside_them() {
+    let list = |wire| schema(vec![times(Count::Rest, named("l", wire))]);
+    let schemas = [Wire::UInt8, Wire::UInt32, Wire::Int32, Wire::Pointer, Wire::UInt64].map(list);
+    let declared: Vec<_> = schemas.iter().collect();
+    let options = TypeOptions { integers: IntegerType::Portable, ..EXACT };
+    let table = assign_columns(&declared, &[], options);
+    let program = |schema: usize| Program::compile(&schemas[schema], &table, schema, 4);
+    let mut columns = ColumnBuffers::new(table.columns.iter().map(PayloadColumn::data_type));
+    let payload = [0xff; 8];
+    let values =
+        ["255, 255, 255, 255, 255, 255, 255, 255", "4294967295, 4294967295", "-1, -1", "4294967295, 4294967295"];
+    for order in [[0, 1], [1, 0], [1, 2], [2, 3], [3, 1], [3, 0]] {
+        for (row, schema) in (0..).zip(order) {
+            // A list without items leaves the width to those behind it.
+            program(schema).decode(&[], 2 * row, &mut columns, &NoClock);
+            program(schema).decode(&payload, 2 * row + 1, &mut columns, &NoClock);
+        }
+        let items: usize = order.iter().map(|&schema| values[schema].split(',').count()).sum();
+        assert_eq!(columns.weight(), 8 * items as u64 + 4 * 4, "{order:?}");
+        let found = arrays(&table, &mut columns, 4);
+        let shown: Vec<_> = (0..4).map(|row| show_all(&table, &found, row).concat()).collect();
+        let [first, second] = order.map(|schema| format!("l=[{}]", values[schema]));
+        assert_eq!(shown, ["l=[]", &*first, "l=[]", &*second], "{order:?}");
+    }
+    for schema in [1, 4] {
+        program(schema).decode(&payload, u32::try_from(schema).unwrap(), &mut columns, &NoClock);
+    }
+    let found = arrays(&table, &mut columns, 5);
+    assert_eq!([1, 4].map(|row| show_all(&table, &found, row).concat()), ["l=[4294967295, 4294967295]", "l=[-1]"]);
+}
+
+#[test]
 fn dropped_columns_are_walked_over() {
     let first = schema(vec![named("a", Wire::UInt8)]);
     let second = schema(vec![named("b", Wire::UInt16), named("c", Wire::Ansi)]);

@@ -66,7 +66,7 @@ fn packed(rows: &[u32], values: Packed) -> PackedColumns {
 }
 
 fn fixed(width: usize, bytes: &[u8]) -> Packed {
-    Packed::Fixed(FixedValues { width, bytes: bytes.to_vec() })
+    Packed::Fixed(FixedValues::new(width, bytes.to_vec()))
 }
 
 fn list_type() -> DataType {
@@ -231,7 +231,7 @@ fn batch_of(rows: &Rows, width: usize) -> PackedColumns {
     let kept_in = |place: u8| (0u32..).zip(rows).filter(move |(_, (at, _))| *at == place);
     let rows_in = |place| kept_in(place).map(|(row, _)| row).collect::<Vec<_>>();
     let bytes = kept_in(1).flat_map(|(_, (_, value))| value.to_le_bytes()[..width].to_vec()).collect();
-    let column = PackedColumn { rows: numbers(&rows_in(1)), values: Packed::Fixed(FixedValues { width, bytes }) };
+    let column = PackedColumn { rows: numbers(&rows_in(1)), values: Packed::Fixed(FixedValues::new(width, bytes)) };
     let prefix = |place: u8| {
         let (start, field_width) = (usize::from(place), if place == 2 { width } else { 1 });
         let form = if place == 4 { NumberForm::Signed } else { NumberForm::Unsigned };
