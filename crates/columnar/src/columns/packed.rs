@@ -206,9 +206,9 @@ impl FixedValues {
         self.bytes.len() / self.width
     }
 
-    /// Whether numbers of so many bytes, without a sign, can be appended as they are: the values have as many, or there is none yet
-    /// and the column has more.
-    pub fn narrows_to(&mut self, width: usize) -> bool {
+    /// Gives the values so many bytes, where there is none yet and the column has more; says whether they have as many, so that
+    /// numbers without a sign can be appended as they are.
+    pub fn narrow_to(&mut self, width: usize) -> bool {
         if self.bytes.is_empty() && (1..self.full).contains(&width) {
             self.width = width;
         }
@@ -219,7 +219,7 @@ impl FixedValues {
     pub fn widen(&mut self) {
         if self.width < self.full {
             let (width, full) = (self.width, self.full);
-            let mut wide = vec![0; self.bytes.len() / width * full];
+            let mut wide = vec![0; self.count() * full];
             let places = wide.chunks_exact_mut(full).zip(self.bytes.chunks_exact(width));
             places.for_each(|(place, value)| place[..width].copy_from_slice(value));
             (self.width, self.bytes) = (full, wide);
@@ -423,17 +423,17 @@ mod tests {
     #[test]
     fn numbers_have_few_bytes_while_all_of_them_have() {
         let mut numbers = FixedValues::new(8, Vec::new());
-        assert!(!numbers.narrows_to(16) && numbers.narrows_to(8));
-        assert!(numbers.narrows_to(2));
+        assert!(!numbers.narrow_to(16) && numbers.narrow_to(8));
+        assert!(numbers.narrow_to(2));
         numbers.bytes.extend([1, 0x80, 2, 0]);
-        assert!(numbers.narrows_to(2) && !numbers.narrows_to(4) && !numbers.narrows_to(8));
+        assert!(numbers.narrow_to(2) && !numbers.narrow_to(4) && !numbers.narrow_to(8));
         numbers.widen();
         assert_eq!(numbers.bytes, [1, 0x80, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
-        assert!(numbers.narrows_to(8) && !numbers.narrows_to(2));
+        assert!(numbers.narrow_to(8) && !numbers.narrow_to(2));
         // What is taken out keeps its width, and what comes next begins with that of the column.
         let mut packed = Packed::Fixed(FixedValues::new(4, Vec::new()));
         let Packed::Fixed(fixed) = &mut packed else { panic!("made of numbers") };
-        assert!(fixed.narrows_to(1));
+        assert!(fixed.narrow_to(1));
         fixed.bytes.push(9);
         assert_eq!(packed.weight(), 4);
         let (taken, left) = (packed.take_exact(), packed);

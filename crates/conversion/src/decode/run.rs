@@ -279,14 +279,14 @@ fn write_list(
 /// Numbers that lie in the payload as they do in the builder, or could, are copied in one go, and so are those that take 8 bytes there.
 fn copy_items(node: &Node, op: &Convert, bytes: &[u8], items: &mut Elements, notes: &mut RowNotes<'_>) -> bool {
     let Packed::Fixed(fixed) = &mut items.values else { return false };
-    match op {
-        Convert::Integer { signed: false, width } if fixed.narrows_to(node.item_min) => {
-            fixed.bytes.extend_from_slice(bytes);
-            notes.add(bytes.len() / node.item_min * width);
-            return true;
-        }
-        _ => fixed.widen(),
+    if let Convert::Integer { signed: false, width } = op
+        && fixed.narrow_to(node.item_min)
+    {
+        fixed.bytes.extend_from_slice(bytes);
+        notes.add(bytes.len() / node.item_min * width);
+        return true;
     }
+    fixed.widen();
     match op {
         Convert::Copy(_) => {
             fixed.bytes.extend_from_slice(bytes);

@@ -94,6 +94,20 @@ fn texts_and_lists_are_handed_on_from_several_batches() {
 }
 
 #[test]
+fn items_of_lists_have_the_bytes_of_their_batch() {
+    let list = |width, bytes: &[u8], ends: &[i32]| {
+        let items = Elements { nulls: Vec::new(), values: fixed(width, bytes) };
+        packed(&[0, 1], Packed::List(Box::new(ListValues { ends: ends.to_vec(), items })))
+    };
+    let narrow = list(4, &[0xff, 0xff, 0xff, 0xff, 7, 0, 0, 0], &[1, 2]);
+    let wide = list(8, &[[0xff; 8], [9, 0, 0, 0, 0, 0, 0, 1]].concat(), &[1, 2]);
+    let bytes = list(1, &[0x80, 1], &[0, 2]);
+    let data_type = DataType::List(Arc::new(arrow_schema::Field::new("element", DataType::Int64, true)));
+    let found = handed_on(&[(&narrow, 0..2), (&wide, 0..2), (&bytes, 1..2), (&narrow, 1..2)], &data_type);
+    assert_eq!(texts(&found), ["[4294967295]", "[7]", "[-1]", "[72057594037927945]", "[128, 1]", "[7]"]);
+}
+
+#[test]
 fn guids_are_keys_of_those_that_are_distinct() {
     let guids = packed(&[0, 2], fixed(16, &[[1; 16], [2; 16]].concat()));
     assert_eq!(texts(&handed_on(&[(&guids, 1..3)], &DataType::Utf8)), ["NULL", "guid 2"]);
