@@ -209,6 +209,17 @@ class Update(unittest.TestCase):
         self.assertEqual(self.update_from(second, code=2)["boot"], "failed")
         self.assertEqual(self.update_from(first), {"boot": "skipped"})
 
+    def test_a_recording_that_is_refused_keeps_no_other_from_being_converted(self):
+        others = [f"c{number:02}" for number in range(12)]
+        first, second = self.folder_with("sa", "boot"), self.folder_with("sb", "boot", *others)
+        self.inputs = second
+        self.flip("boot")
+        self.update_from(first)
+        # One after the other: none has begun when the refusal is known.
+        published = dict.fromkeys(others, "published")
+        statuses = self.update_from(second, "--threads", "1", code=2)
+        self.assertEqual(statuses, {"boot": "failed", **published})
+
     def test_the_same_file_at_another_place_is_the_same_recording(self):
         first, link = self.folder_with("sa", "boot"), os.path.join(self.folder, "link")
         self.assertEqual(self.update_from(first), {"boot": "published"})

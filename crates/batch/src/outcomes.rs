@@ -205,7 +205,7 @@ impl<'a> Outcomes<'a> {
     /// Two inputs that would become one trace.
     pub(crate) fn clash(&mut self, clash: &Error) {
         self.missing.is_known = false;
-        self.status.clashing = true;
+        self.status.usage = true;
         self.say(&Notice::of(clash));
     }
 
@@ -221,7 +221,11 @@ impl<'a> Outcomes<'a> {
         if error.kind() != ErrorKind::Interrupted || !self.status.is_stopped() {
             self.say(&Notice::of(error).with_trace(trace));
         }
-        self.status.fail(error.kind(), self.observer.interrupted_code());
+        match (error.kind(), trace) {
+            // What makes no sense for one trace is no reason to leave out others.
+            (ErrorKind::Usage, Some(_)) => self.status.usage = true,
+            (kind, _) => self.status.fail(kind, self.observer.interrupted_code()),
+        }
     }
 
     /// Says why an input, or the trace that it would become, is not there. One that cannot be read goes into quarantine,

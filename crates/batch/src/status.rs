@@ -37,8 +37,8 @@ pub struct RunStatus {
     refused: bool,
     /// Recordings of which the filters pass no event.
     empty: u64,
-    /// Whether inputs were refused because they would become the same trace.
-    pub clashing: bool,
+    /// Whether the command line makes no sense for a trace, such as one whose name another recording has; others are converted.
+    pub usage: bool,
     /// Whether another run still has a trace in work.
     busy: bool,
     /// Whether the output failed somewhere.
@@ -92,7 +92,7 @@ impl RunStatus {
             RunStatus { output: true, .. } => OUTPUT,
             RunStatus { refused: true, .. } => REFUSED,
             RunStatus { empty: 1.., .. } if self.empty == self.readable => REFUSED,
-            RunStatus { clashing: true, .. } => USAGE,
+            RunStatus { usage: true, .. } => USAGE,
             RunStatus { busy: true, .. } => BUSY,
             RunStatus { readable: 0, unreadable: 1.., .. } => NO_INPUT,
             RunStatus { damaged: true, .. } | RunStatus { unreadable: 1.., .. } => DAMAGED,
@@ -110,11 +110,11 @@ mod tests {
         let good = RunStatus { readable: 2, ..RunStatus::default() };
         let damaged = RunStatus { damaged: true, ..good };
         let busy = RunStatus { busy: true, ..damaged };
-        let clashing = RunStatus { clashing: true, ..busy };
-        let refused = RunStatus { refused: true, ..clashing };
+        let usage = RunStatus { usage: true, ..busy };
+        let refused = RunStatus { refused: true, ..usage };
         let output = RunStatus { output: true, ..refused };
         let internal = RunStatus { internal: true, ..output };
-        let all = [good, damaged, busy, clashing, refused, output, internal].map(|status| status.code());
+        let all = [good, damaged, busy, usage, refused, output, internal].map(|status| status.code());
         assert_eq!(all, [SUCCESS, DAMAGED, BUSY, USAGE, REFUSED, OUTPUT, INTERNAL]);
     }
 
