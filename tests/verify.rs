@@ -265,6 +265,15 @@ fn traces_that_a_run_left_there_and_that_are_gone_are_named() {
     sandbox.t("convert a.etl -q -o other", 0);
     assert_eq!(sandbox.t("verify out other --expect run.json", 7).out, line("b"));
     assert_eq!(sandbox.t("verify out/trace=c --expect run.json", 7).out, line("a") + &line("b"));
+    // All of them may be gone, and their folder, too.
+    fs::remove_dir_all(sandbox.path("out/trace=c")).unwrap();
+    let all = line("a") + &line("b") + &line("c");
+    assert_eq!(sandbox.t("verify out --expect run.json", 7).out, all);
+    fs::remove_dir_all(sandbox.path("out")).unwrap();
+    assert_eq!(sandbox.t("verify out --expect run.json", 7).out, all);
+    assert_eq!(sandbox.t("verify out other --expect run.json", 7).out, line("b") + &line("c"));
+    // What is there without one is still to name one.
+    sandbox.t("verify out", 3);
     sandbox.file("no.json", b"{\"format_version\": 2, \"output\": \"\", \"traces\": []}");
     for (file, message) in [
         ("no.json", "no.json: expected a summary of format_version 1, found 2"),

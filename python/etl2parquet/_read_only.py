@@ -63,7 +63,7 @@ class ReadOnly:
         with contextlib.suppress(duckdb.Error):
             # Without the extension that knows time zones, times are in UTC anyway.
             self._connection.execute("SET GLOBAL TimeZone = 'UTC'")
-        self._connection.execute(_native.views(path, False, True, False, None))
+        self._connection.execute(_native.views(path, False, True, True, None))
         self._lock(path)
 
     def _lock(self, path: str) -> None:

@@ -9,6 +9,7 @@ use batch::BatchOptions;
 use batch::options as of_batch;
 use clap::builder::{FalseyValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use conversion::convert::{ConvertOptions, settings};
 
@@ -95,7 +96,16 @@ pub(super) fn with_environment(command: Command) -> Command {
 pub(super) struct Chosen<R: Rows> {
     /// With their defaults, where nothing is typed.
     pub options: R::Options,
+    /// Those that stand on the command line itself.
+    typed: Vec<&'static str>,
     rows: PhantomData<R>,
+}
+
+impl<R: Rows> Chosen<R> {
+    /// The first option of a table that stands on the command line itself: what a file or the environment says is for all commands.
+    pub(super) fn typed_of(&self, group: &SettingGroup<R::Options>) -> Option<&'static str> {
+        self.typed.iter().copied().find(|name| group.settings.iter().any(|row| row.name == *name))
+    }
 }
 
 impl<R: Rows> Args for Chosen<R> {
@@ -115,14 +125,16 @@ impl<R: Rows> Args for Chosen<R> {
 
 impl<R: Rows> FromArgMatches for Chosen<R> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let mut chosen = Chosen { options: R::Options::default(), rows: PhantomData };
+        let mut chosen = Chosen { options: R::Options::default(), typed: Vec::new(), rows: PhantomData };
         chosen.update_from_arg_matches(matches)?;
         Ok(chosen)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        let rows = R::GROUPS.iter().flat_map(|group| group.settings);
-        rows.into_iter().try_for_each(|row| take(row, &mut self.options, matches))
+        let rows = || R::GROUPS.iter().flat_map(|group| group.settings);
+        let is_typed = |row: &&Setting<_>| matches.value_source(row.name) == Some(ValueSource::CommandLine);
+        self.typed = rows().filter(is_typed).map(|row| row.name).collect();
+        rows().try_for_each(|row| take(row, &mut self.options, matches))
     }
 }
 

@@ -1,12 +1,14 @@
 //! Traces that runs have left in their output folders, by their summaries.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io, slice};
 
 use base::error::{Error, ErrorKind, Result};
 use batch::FORMAT_VERSION;
 use columnar::output::folder::trace_folder;
+use columnar::output::store_at;
 use published::verify::{Finding, FindingKind};
+use published::{PublishedLake, published};
 use serde::Deserialize;
 
 /// What `verify` reads of the summary of a run.
@@ -35,7 +37,7 @@ pub(super) fn gone(summaries: &[PathBuf], outputs: &[PathBuf]) -> Result<Vec<Fin
         let was_there = |trace: &&RunTrace| matches!(&*trace.status, "published" | "skipped");
         let is_there = |name: &str| {
             let folder = trace_folder(Path::new(""), name);
-            outputs.iter().any(|one| one.ends_with(&folder) || one.join(&folder).is_dir())
+            outputs.iter().any(|one| one.ends_with(&folder) || has_files(&one.join(&folder)))
         };
         for RunTrace { trace, .. } in traces.iter().filter(was_there).filter(|one| !is_there(&one.trace)) {
             let file = trace_folder(&output, trace).display().to_string().replace('\\', "/");
@@ -44,6 +46,18 @@ pub(super) fn gone(summaries: &[PathBuf], outputs: &[PathBuf]) -> Result<Vec<Fin
         }
     }
     Ok(gone)
+}
+
+/// Whether anything lies in a folder, or below the address of a store.
+fn has_files(folder: &Path) -> bool {
+    store_at(folder).list("").is_ok_and(|entries| !entries.is_empty())
+}
+
+/// Whether an output has no trace, or has gone, as it may have with all its traces.
+pub(super) fn has_no_trace(output: &PathBuf) -> bool {
+    let is_gone = || store_at(output).list("").is_err_and(|cause| cause.kind() == io::ErrorKind::NotFound);
+    let found = published(slice::from_ref(output));
+    !PublishedLake::is_at(output) && found.is_err_and(|error| error.kind() == ErrorKind::Usage || is_gone())
 }
 
 /// Reads the summary of a run.

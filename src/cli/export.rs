@@ -7,14 +7,14 @@ use base::error::{Error, ErrorKind, Result};
 use base::words::Words as _;
 use batch::status;
 use columnar::output::whole_file::WholeFile;
-use conversion::convert::{JobProgress, Stage};
+use conversion::convert::{JobProgress, Stage, settings};
 use export::{Exported, Request};
 use published::PublishedTrace;
 
 use super::args::ExportArgs;
 use super::options;
 use super::run::Run;
-use super::subjects::{Staging, Subject, Subjects};
+use super::subjects::{Staging, Subject, Subjects, refuse_for_converted};
 
 /// Writes a trace for a viewer; returns the exit code.
 ///
@@ -59,7 +59,10 @@ fn written(args: &ExportArgs, run: &Run) -> Result<Exported> {
     let subjects = Subjects::of(std::slice::from_ref(&args.trace), &args.schemas, options, run)?;
     if let [(_, subject)] = &subjects.traces[..] {
         return match subject {
-            Subject::Published(trace) => write(args, trace, run),
+            Subject::Published(trace) => {
+                refuse_for_converted(args.events.typed_of(&settings::CLOCK))?;
+                write(args, trace, run)
+            }
             Subject::Recording(recording) => {
                 let staging = Staging::make_in(&std::env::temp_dir(), run)?;
                 write(args, &subjects.convert_into(&staging, recording, run)?, run)

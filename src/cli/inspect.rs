@@ -4,6 +4,7 @@ use base::error::{Error, ErrorKind, Result};
 use base::names::NameFrom;
 use batch::schemas::LoadedSchemas;
 use batch::{RunStatus, inputs, recordings};
+use conversion::convert::settings;
 use conversion::inspect::Inspection;
 use conversion::job::inspect;
 use published::{InspectedTrace, PublishedTrace, all_published};
@@ -15,6 +16,7 @@ use super::fold::Width;
 use super::overview::Overview;
 use super::page::page;
 use super::run::{Run, label};
+use super::subjects::refuse_for_converted;
 use super::{options, published_page};
 
 /// Inspects; returns the exit code.
@@ -26,6 +28,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<u8> {
     let schemas = LoadedSchemas::load(&args.schemas.choice(), None, &run)?;
     let found = inputs::find(&args.input.inputs, args.reading.options.open.clone());
     if let (true, Some(traces)) = (found.all().is_empty(), all_published(&args.input.inputs)) {
+        refuse_for_converted(args.reading.typed_of(&settings::CLOCK))?;
         return converted(&traces, args, run.interrupt.code());
     }
     let mut jobs = recordings::separate(&found.all(), NameFrom::Stem);

@@ -52,13 +52,24 @@ fn typed(option: &Arg) -> String {
     let takes_value = option.get_action().takes_values();
     let value = option.get_value_names().filter(|_| takes_value).and_then(<[_]>::first);
     let value = value.map_or(String::new(), |value| format!(" {}", value.replace('|', "\\|")));
-    format!("`--{}{value}`", option.get_long().unwrap())
+    let short = option.get_short().map_or(String::new(), |short| format!("`-{short}`, "));
+    format!("{short}`--{}{value}`", option.get_long().unwrap())
 }
 
 fn default(option: &Arg) -> String {
     let values = option.get_default_values();
     let is_shown = option.get_action().takes_values();
-    values.first().filter(|_| is_shown).map_or(String::new(), |value| format!("`{}`", value.to_string_lossy()))
+    match values.first().filter(|_| is_shown) {
+        Some(value) => format!("`{}`", value.to_string_lossy()),
+        None => described_default(option),
+    }
+}
+
+/// One that follows from the machine or the input has a paragraph of its own in the long help.
+fn described_default(option: &Arg) -> String {
+    let help = option.get_long_help().map(ToString::to_string).unwrap_or_default();
+    let words = help.rsplit_once("\n\n[default: ").and_then(|(_, words)| words.trim_end().strip_suffix(']'));
+    words.map_or(String::new(), str::to_owned)
 }
 
 fn what(option: &Arg) -> String {

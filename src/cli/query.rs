@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 
 use base::error::{Error, ErrorKind, Result};
 use batch::status;
+use conversion::convert::settings;
 use conversion::views::{Dialect, Extent, messages_are_asked};
 use published::{PublishedLake, statements};
 
 use super::args::QueryArgs;
 use super::run::Run;
-use super::subjects::{Staging, Subject, Subjects};
+use super::subjects::{Staging, Subject, Subjects, refuse_for_converted};
 use super::{console, options};
 
 /// How often a run looks whether it is interrupted while DuckDB works.
@@ -71,19 +72,15 @@ fn not_started(duckdb: &Path, cause: &io::Error) -> Error {
 
 /// Converts what is not converted, and asks.
 fn answer(args: &QueryArgs, duckdb: &Path, question: &str, run: &Run) -> Result<ExitStatus> {
-    let is_filtered = !args.rows.options.filter.is_empty();
     if PublishedLake::is_at(Path::new(&args.trace)) {
         let staging = Staging::make_in(&std::env::temp_dir(), run)?;
-        return if is_filtered {
-            Err(no_filter())
-        } else {
-            ask(args, duckdb, (Path::new(&args.trace), &staging), question, run)
-        };
+        refuse_options(args)?;
+        return ask(args, duckdb, (Path::new(&args.trace), &staging), question, run);
     }
     let subjects = Subjects::of(std::slice::from_ref(&args.trace), &args.schemas, options::of_query(args, run), run)?;
-    let is_converted = subjects.traces.iter().all(|(_, subject)| matches!(subject, Subject::Published(_)));
-    if is_converted && is_filtered {
-        return Err(no_filter());
+    let is_converted = subjects.are_converted();
+    if is_converted {
+        refuse_options(args)?;
     }
     for problem in &subjects.problems {
         run.failed(problem);
@@ -98,9 +95,13 @@ fn answer(args: &QueryArgs, duckdb: &Path, question: &str, run: &Run) -> Result<
     ask(args, duckdb, (traces, &staging), question, run)
 }
 
-fn no_filter() -> Error {
-    let error = Error::new(ErrorKind::Usage, "filters are for traces that are not converted, and all of these are");
-    error.with_hint("limit the rows with WHERE")
+/// Refuses what decides nothing about traces that are converted.
+fn refuse_options(args: &QueryArgs) -> Result<()> {
+    if !args.rows.options.filter.is_empty() {
+        let error = Error::new(ErrorKind::Usage, "filters are for traces that are not converted, and all of these are");
+        return Err(error.with_hint("limit the rows with WHERE"));
+    }
+    refuse_for_converted(args.rows.typed_of(&settings::COLUMNS))
 }
 
 /// Starts DuckDB with the views over traces and a question; its answer goes where the program's own would.

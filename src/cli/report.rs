@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use base::error::{Error, ErrorKind, Result};
 use batch::RunStatus;
-use conversion::convert::{JobProgress, Stage};
+use conversion::convert::{JobProgress, Stage, settings};
 use published::PublishedTrace;
 use published::report::{Entry, Facts, facts, index, page};
 
 use super::args::ReportArgs;
 use super::report_pages::{INDEX, Pages};
 use super::run::Run;
-use super::subjects::{Staging, Subject, Subjects};
+use super::subjects::{Staging, Subject, Subjects, refuse_for_converted};
 use super::{browser, console, options};
 
 /// Writes reports; returns the exit code.
@@ -27,6 +27,9 @@ pub(super) fn run(args: &ReportArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
     let options = options::of_report(args, &run, &folder_of(&args.output));
     let subjects = Subjects::of(&args.inputs, &args.schemas, options, &run)?;
+    if subjects.are_converted() {
+        refuse_for_converted(args.reading.typed_of(&settings::CLOCK))?;
+    }
     let pages = Pages::of(&args.output, subjects.traces.len())?;
     let mut reports = Reports { run, pages, status: RunStatus::default(), entries: Vec::new() };
     subjects.problems.iter().for_each(|problem| reports.failed(problem));

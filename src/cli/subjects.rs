@@ -66,6 +66,11 @@ impl Subjects {
         Subjects { traces, problems: found.problems, options }.checked()
     }
 
+    /// Whether all are converted already.
+    pub(super) fn are_converted(&self) -> bool {
+        self.traces.iter().all(|(_, subject)| matches!(subject, Subject::Published(_)))
+    }
+
     fn checked(mut self) -> Result<Subjects> {
         if self.traces.is_empty() {
             let nothing = || Error::new(ErrorKind::Usage, "expected a trace, found none").with_hint("name one");
@@ -91,6 +96,16 @@ impl Subjects {
             _ => Err(Error::bug("expected a converted trace")),
         }
     }
+}
+
+/// Refuses an option that decides how traces are converted, where all are converted already.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] where one is typed.
+pub(super) fn refuse_for_converted(typed: Option<&str>) -> Result<()> {
+    let Some(name) = typed else { return Ok(()) };
+    let message = format!("--{name} is for traces that are not converted, and all of these are");
+    Err(Error::new(ErrorKind::Usage, message).with_hint("convert the traces again with it"))
 }
 
 /// What a converted trace is called.

@@ -12,7 +12,7 @@ use published::verify::{Verified, verify_all};
 
 use super::args::VerifyArgs;
 use super::console;
-use super::expected::gone;
+use super::expected::{gone, has_no_trace};
 use super::fold::{Width, wrapped};
 use super::run::Run;
 
@@ -23,9 +23,11 @@ use super::run::Run;
 pub(super) fn run(args: &VerifyArgs) -> Result<u8> {
     let run = Run::start(&args.run)?;
     let gone = gone(&args.expect, &args.outputs)?;
+    let mut outputs = args.outputs.clone();
+    outputs.retain(|output| gone.is_empty() || !has_no_trace(output));
     let verified = run.job("verify", |progress| {
         progress.stage(Stage::Publish);
-        pool(run.threads)?.install(|| verify_all(&args.outputs, args.quick, progress))
+        pool(run.threads)?.install(|| verify_all(&outputs, args.quick, progress))
     });
     let mut verified = match verified {
         Ok(verified) => verified,

@@ -16,7 +16,7 @@ import unittest
 import duckdb
 
 import support
-from engines import duckdb_with
+from engines import duckdb_with, script
 
 TOOLS = ["describe", "schema", "query", "explain"]
 STATELESS = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
@@ -178,6 +178,15 @@ class Tools(WithServer):
                 self.assertEqual(answer["rows"], [list(row) for row in expected], question)
                 self.assertIsNone(answer["cut"])
         self.assertGreater(len(self.client.query(questions[0])["rows"]), 5)
+
+    def test_what_events_say_in_words_is_there(self):
+        self.assertEqual(self.client.query("SELECT count(*) FROM event_messages")["rows"], [[0]])
+        is_error, text = self.client.tool("schema", name="event_messages")
+        self.assertFalse(is_error, text)
+        with contextlib.closing(duckdb.connect()) as connection:
+            connection.execute(script(self.out, "--event-messages"))
+            expected = [(name, kind) for name, kind, *_ in connection.execute("DESCRIBE event_messages").fetchall()]
+        self.assertEqual([(one["name"], one["type"]) for one in json.loads(text)["columns"]], expected)
 
     def test_values_are_json(self):
         columns = {

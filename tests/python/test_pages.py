@@ -21,11 +21,11 @@ PAGES = {
     "docs/describe.md": (1, ["out/trace=example", "out.json"]),
     "docs/filters.md": (1, ["errors/trace=boot"]),
     "docs/lake.md": (1, ["lake/lake.json", "views.sql"]),
-    "docs/operations.md": (1, ["data/lake/trace=boot", "data/log/etl2parquet.json"]),
+    "docs/operations.md": (1, ["data/parquet/trace=boot", "data/log/etl2parquet.json"]),
     "docs/options.md": (1, ["out/trace=example"]),
     "docs/performance.md": (1, ["out/trace=boot"]),
     "docs/queries.md": (1, ["out/trace=boot", "views.sql", "views.spark.sql"]),
-    "docs/recipes.md": (1, ["lake/trace=example", "lake/trace=orders"]),
+    "docs/recipes.md": (1, ["out/trace=example", "out/trace=orders"]),
     "docs/report.md": (1, ["boot.html", "opened", "pages/index.html", "pages/monday.html", "pages/tuesday.html"]),
     "docs/scale.md": (2, ["out/trace=boot", "lake/lake.json"]),
     "docs/schemas.md": (16, ["out/trace=trace", "decoded/trace=trace", "shop.lock", "out/schema.lock", "out/trace=c", "facts.json"]),
@@ -36,8 +36,8 @@ PAGES = {
 }
 # Pages that speak of a trace that is converted already.
 CONVERTED = {"docs/export.md", "docs/report.md", "docs/symbols.md"}
-# What no test can run: all the tests, a container, and what a test of its own does (test_update.py).
-NOT_HERE = re.compile(r"^(scripts/test$|docker |rm /data/)", re.MULTILINE)
+# What no test can run: all the tests, an installation, a container, and what a test of its own does (test_update.py).
+NOT_HERE = re.compile(r"^(scripts/test$|cargo install |docker |rm /data/)", re.MULTILINE)
 # Words in place of which a reader writes something else.
 SYNOPSIS = re.compile(r"…| (INPUT|OUT|FILE|DIR|PATH|NAME|TRACE)\b")
 

@@ -48,7 +48,7 @@ class Recipes(unittest.TestCase):
         if "spark." in text:
             self.names["spark"] = engines.spark()
             # A session stays in the folder that it was started in, which may have been another test's.
-            text = text.replace('"lake', f'"{self.folder}/lake')
+            text = text.replace('"out', f'"{self.folder}/out')
         exec(compile(text, PAGE, "exec"), self.names)
 
     def printed(self, block):

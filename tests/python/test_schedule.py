@@ -43,14 +43,14 @@ def airflow_commands():
 class Schedule(unittest.TestCase):
     def setUp(self):
         self.folder = support.temporary_folder("schedule")
-        self.traces, self.lake = (os.path.join(self.folder, name) for name in ("traces", "lake"))
+        self.traces, self.out = (os.path.join(self.folder, name) for name in ("traces", "out"))
         os.mkdir(self.traces)
-        os.mkdir(self.lake)
+        os.mkdir(self.out)
         shutil.copy(support.EXAMPLE, self.traces)
 
     def here(self, text):
         """A command line with the folders and the program of this test."""
-        places = {"/srv/traces": self.traces, "/srv/lake": self.lake, "/usr/local/bin/etl2parquet": support.BINARY}
+        places = {"/srv/traces": self.traces, "/srv/parquet": self.out, "/usr/local/bin/etl2parquet": support.BINARY}
         for there, here in places.items():
             self.assertNotIn(" ", here)
             text = text.replace(there, here)
@@ -65,11 +65,11 @@ class Schedule(unittest.TestCase):
         self.assertEqual(ended.returncode, code, f"{words}: {ended.stderr}")
 
     def statuses(self):
-        with open(os.path.join(self.lake, "last-run.json"), encoding="utf-8") as file:
+        with open(os.path.join(self.out, "last-run.json"), encoding="utf-8") as file:
             return {trace["trace"]: trace["status"] for trace in json.load(file)["traces"]}
 
     def hold(self, convert, verify):
-        """Two nights, a third one with an input that is no trace, and a look at the lake after each."""
+        """Two nights, a third one with an input that is no trace, and a look at the output after each."""
         for expected in ("published", "skipped"):
             self.execute(convert)
             self.assertEqual(self.statuses(), {"example": expected})
@@ -84,7 +84,7 @@ class Schedule(unittest.TestCase):
         service = unit("etl2parquet.service")["Service"]
         self.hold(*service["ExecStart"])
         self.assertEqual(service["SuccessExitStatus"], ["4"])
-        self.assertEqual(service["ReadWritePaths"], ["/srv/lake"])
+        self.assertEqual(service["ReadWritePaths"], ["/srv/parquet"])
 
     def test_cron_converts_and_verifies(self):
         lines = [line.split(None, 5) for line in read("crontab").splitlines() if not line.startswith("#")]

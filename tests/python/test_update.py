@@ -56,7 +56,7 @@ class Update(unittest.TestCase):
         """What docs/operations.md tells to type where a trace and its input are no longer wanted, up to the last removal."""
         with open(os.path.join(support.REPOSITORY, "docs", "operations.md"), encoding="utf-8") as file:
             [block] = re.findall(r"^```sh\n(rm .*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
-        block = block.replace("/data/traces", self.inputs).replace("/data/lake", self.out)
+        block = block.replace("/data/traces", self.inputs).replace("/data/parquet", self.out)
         block = block.replace("t_2026-08-01", name).replace("2026-08-01", name)
         commands, last = block.strip().split(" && ")
         subprocess.run(["sh", "-ec", commands], check=True)
