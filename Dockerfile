@@ -1,7 +1,7 @@
 # The program alone, as a static binary, run by nobody in particular:
 #
 #   docker build -t etl2parquet .
-#   docker run --rm --user "$(id -u):$(id -g)" -v "$PWD:/data" etl2parquet convert /data/traces -o /data/lake
+#   docker run --rm --user "$(id -u):$(id -g)" -v "$PWD:/data" etl2parquet convert /data/traces -o /data/parquet
 FROM rust:1-alpine AS build
 # For the C sources of zstd, BLAKE3 and the allocator.
 RUN apk add --no-cache build-base

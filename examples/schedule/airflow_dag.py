@@ -1,8 +1,8 @@
-"""Airflow 3: converts every night what is new or changed, then verifies the lake.
+"""Airflow 3: converts every night what is new or changed, then verifies what is there.
 
 A retry is safe: what is converted stays, and what an attempt was at work on when it ended is begun again. Exit code 4
 (an input is damaged or unreadable; all the others are converted) ends the task as skipped for people to look at, any other
-as failed.
+as failed. Do not use --on-bad-input fail here: 4 then means that nothing is converted.
 """
 
 from datetime import datetime, timedelta
@@ -11,13 +11,13 @@ from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import DAG
 
 TRACES = "/srv/traces"
-LAKE = "/srv/lake"
+OUT = "/srv/parquet"
 
 CONVERT = (
-    f"etl2parquet convert {TRACES} --output {LAKE} --if-exists update"
-    f" --summary {LAKE}/last-run.json --progress never"
+    f"etl2parquet convert {TRACES} --output {OUT} --if-exists update"
+    f" --summary {OUT}/last-run.json --progress never"
 )
-VERIFY = f"etl2parquet verify {LAKE} --quick"
+VERIFY = f"etl2parquet verify {OUT} --quick"
 
 with DAG(
     dag_id="etl2parquet",

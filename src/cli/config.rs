@@ -4,7 +4,7 @@
 //! threads = 4                 # of every command that has it
 //!
 //! [convert]
-//! output = "/data/lake"
+//! output = "/data/parquet"
 //! if-exists = "update"
 //! fail-on = ["damage", "disorder"]
 //!
