@@ -43,7 +43,7 @@ fn a_run_is_logged_in_objects() {
         [
             json!({"level": "warning", "message": "in: 1 file is not read: not called like a trace or an archive (notes.txt)"}),
             json!({"level": "error", "message": "8 bytes are too few for a trace", "code": "not_a_trace",
-                   "hint": "expected a Windows event trace (.etl)", "trace": "a", "file": "in/a.etl"}),
+                   "hint": "expected a Windows event trace (.etl): if it is one, copy it again", "trace": "a", "file": "in/a.etl"}),
             json!({"level": "info", "message": "quarantined", "trace": "a", "status": "quarantined"}),
             json!({"level": "error", "message": gate, "trace": "b", "status": "gated"}),
             json!({"level": "info", "message": "gated, 4 events, lost: 2 events, 0 buffers", "trace": "b",

@@ -125,3 +125,46 @@ fn exit_codes() {
     ];
     assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
 }
+
+#[test]
+fn files_beside_traces_take_the_place_of_nothing_that_is_kept() {
+    let sandbox = sandbox();
+    let before = fs::read(example()).unwrap();
+    sandbox.t("convert example.etl -q -o out", 0);
+    sandbox.file("other.etl", &before);
+    for (line, found) in [
+        (
+            "convert example.etl -o new --summary example.etl",
+            "example.etl: expected a place for a new file, found an input",
+        ),
+        (
+            "convert example.etl -o new --metrics other.etl",
+            "other.etl: expected a place for a new file, found a recording",
+        ),
+        (
+            "convert example.etl -o new --summary a.json --metrics ./a.json",
+            "two files of this run would have the same place",
+        ),
+        ("report example.etl -o example.etl", "found an input"),
+        ("export example.etl --format timeline -o other.etl", "found a recording"),
+        ("report out/trace=example -o out/trace=example/sidecar/manifest.json", "found a converted trace"),
+    ] {
+        let ran = sandbox.t(line, 2);
+        assert!(ran.err.contains(found), "{line}: {}", ran.err);
+    }
+    assert_eq!(
+        [fs::read(sandbox.path("example.etl")).unwrap(), fs::read(sandbox.path("other.etl")).unwrap()],
+        [before.clone(), before]
+    );
+    assert!(!sandbox.path("new").exists());
+    sandbox.t("verify out", 0);
+    // Of what is converted already, options of a conversion decide nothing.
+    for line in [
+        "report out/trace=example -o page.html --clock-anchor boot",
+        "inspect out --clock-anchor boot",
+        "export out/trace=example --format timeline -o lines.csv --clock-anchor boot",
+    ] {
+        let ran = sandbox.t(line, 2);
+        assert!(ran.err.contains("--clock-anchor is for traces that are not converted"), "{line}: {}", ran.err);
+    }
+}

@@ -13,7 +13,7 @@ use super::args::{ConvertArgs, JobArgs};
 use super::fold::Width;
 use super::look::Look;
 use super::run::Run;
-use super::{console, log, options, summary};
+use super::{console, log, options, output_file, summary};
 
 /// How a run ended that a signal has ended, as a word that stays.
 const INTERRUPTED: &str = ErrorCode::Interrupted.as_str();
@@ -23,6 +23,7 @@ const INTERRUPTED: &str = ErrorCode::Interrupted.as_str();
 /// # Errors
 /// What keeps the run from starting.
 pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
+    check_files(args)?;
     let run = start(&args.job)?;
     let mut asked = options::of_job(&args.job, &run)?;
     let schemas = LoadedSchemas::load(&args.job.schemas.choice(), asked.convert.language.as_deref(), &run)?;
@@ -45,6 +46,19 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
         batch.extend_lock(&options.out);
     }
     Ok(finish(batch, &run, args.summary.as_deref(), args.metrics.as_deref()))
+}
+
+/// Looks at the places of the files that are written besides traces.
+///
+/// # Errors
+/// [`ErrorKind::Usage`](base::error::ErrorKind::Usage) where one of them would damage something.
+fn check_files(args: &ConvertArgs) -> Result<()> {
+    let files = [&args.summary, &args.metrics].into_iter().flatten();
+    files.into_iter().try_for_each(|file| output_file::check(file, &args.job.input.inputs))?;
+    match (&args.summary, &args.metrics) {
+        (Some(summary), Some(metrics)) => output_file::check_apart(summary, metrics),
+        _ => Ok(()),
+    }
 }
 
 /// Starts a run that writes.

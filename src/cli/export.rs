@@ -5,22 +5,23 @@ use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
 use base::words::Words as _;
-use batch::status;
+use batch::{RunStatus, status};
 use columnar::output::whole_file::WholeFile;
 use conversion::convert::{JobProgress, Stage, settings};
 use export::{Exported, Request};
 use published::PublishedTrace;
 
 use super::args::ExportArgs;
-use super::options;
 use super::run::Run;
 use super::subjects::{Staging, Subject, Subjects, refuse_for_converted};
+use super::{options, output_file};
 
 /// Writes a trace for a viewer; returns the exit code.
 ///
 /// # Errors
 /// What keeps the run from starting, and an input that is not one trace.
 pub(super) fn run(args: &ExportArgs) -> Result<u8> {
+    output_file::check(&args.output, std::slice::from_ref(&args.trace))?;
     let is_file = args.output != Path::new("-");
     if !is_file && !args.format.is_text() && io::stdout().is_terminal() {
         let message = format!("a terminal cannot show {}", args.format.word());
@@ -31,16 +32,16 @@ pub(super) fn run(args: &ExportArgs) -> Result<u8> {
     let done = written(args, &run);
     run.interrupt.working(false);
     match done {
-        Ok(exported) if exported.events == 0 => {
+        Ok((exported, _)) if exported.events == 0 => {
             run.console.warning(nothing(args));
             Ok(status::REFUSED)
         }
-        Ok(exported) => {
+        Ok((exported, status)) => {
             exported.warnings.iter().for_each(|warning| run.console.warning(warning));
             if is_file {
                 run.console.line(format_args!("wrote {}", args.output.display()));
             }
-            Ok(status::SUCCESS)
+            Ok(status.code())
         }
         Err(error) => Ok(run.failed(&error)),
     }
@@ -53,12 +54,16 @@ fn nothing(args: &ExportArgs) -> String {
     format!("{missing} {}: {}", args.format.word(), args.format.needs())
 }
 
-/// Finds the trace, converts it if it is not converted, and writes it.
-fn written(args: &ExportArgs, run: &Run) -> Result<Exported> {
+/// Finds the trace, converts it if it is not converted, and writes it; counts what lay beside it and leads nowhere.
+fn written(args: &ExportArgs, run: &Run) -> Result<(Exported, RunStatus)> {
     let options = options::of_export(args, run);
     let subjects = Subjects::of(std::slice::from_ref(&args.trace), &args.schemas, options, run)?;
     if let [(_, subject)] = &subjects.traces[..] {
-        return match subject {
+        let mut status = RunStatus::with_readable(1);
+        for problem in &subjects.problems {
+            status.fail(problem.kind(), run.failed(problem));
+        }
+        let exported = match subject {
             Subject::Published(trace) => {
                 refuse_for_converted(args.events.typed_of(&settings::CLOCK))?;
                 write(args, trace, run)
@@ -68,6 +73,7 @@ fn written(args: &ExportArgs, run: &Run) -> Result<Exported> {
                 write(args, &subjects.convert_into(&staging, recording, run)?, run)
             }
         };
+        return Ok((exported?, status));
     }
     let names: Vec<&str> = subjects.traces.iter().map(|(name, _)| name.as_str()).collect();
     let message = format!("expected one trace, found {}", names.len());

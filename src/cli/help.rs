@@ -67,7 +67,7 @@ With several inputs the gravest applies: 1, 6, 5, 2, 8, 4, 3.";
 pub(super) fn questions() -> String {
     let statements = Asked::all().map(|asked| format!("    {};\n", asked.statement()));
     format!(
-        "Questions that DuckDB answers with these views; docs/queries.md has thirty, with their answers:\n{}\n{ENVIRONMENT}",
+        "Questions that DuckDB answers with these views; docs/queries.md has 32, with their answers:\n{}\n{ENVIRONMENT}",
         statements.collect::<String>()
     )
 }

@@ -46,6 +46,7 @@ mod next_steps;
 mod options;
 #[cfg(test)]
 mod options_page;
+mod output_file;
 mod overview;
 mod page;
 mod processes;

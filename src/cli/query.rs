@@ -6,7 +6,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use base::error::{Error, ErrorKind, Result};
-use batch::status;
+use base::readable::count::counted;
+use batch::{RunStatus, status};
 use conversion::convert::settings;
 use conversion::views::{Dialect, Extent, messages_are_asked};
 use published::{PublishedLake, statements};
@@ -36,8 +37,7 @@ pub(super) fn run(args: &QueryArgs) -> Result<u8> {
     run.interrupt.working(false);
     match answered {
         Ok(_) if run.interrupt.is_set() => Ok(run.interrupt.code()),
-        // DuckDB has said what is wrong with the question.
-        Ok(status) => Ok(if status.success() { status::SUCCESS } else { status::USAGE }),
+        Ok(code) => Ok(code),
         Err(error) => Ok(run.failed(&error)),
     }
 }
@@ -70,29 +70,68 @@ fn not_started(duckdb: &Path, cause: &io::Error) -> Error {
     Error::new(ErrorKind::Usage, message).with_hint(hint)
 }
 
-/// Converts what is not converted, and asks.
-fn answer(args: &QueryArgs, duckdb: &Path, question: &str, run: &Run) -> Result<ExitStatus> {
+/// Converts what is not converted, and asks; returns the exit code.
+fn answer(args: &QueryArgs, duckdb: &Path, question: &str, run: &Run) -> Result<u8> {
     if PublishedLake::is_at(Path::new(&args.trace)) {
         let staging = Staging::make_in(&std::env::temp_dir(), run)?;
         refuse_options(args)?;
-        return ask(args, duckdb, (Path::new(&args.trace), &staging), question, run);
+        let is_answered = ask(args, duckdb, (Path::new(&args.trace), &staging), question, run)?;
+        return Ok(if is_answered { status::SUCCESS } else { status::USAGE });
     }
     let subjects = Subjects::of(std::slice::from_ref(&args.trace), &args.schemas, options::of_query(args, run), run)?;
-    let is_converted = subjects.are_converted();
-    if is_converted {
+    let of_folder = subjects.traces.iter().any(|(_, subject)| matches!(subject, Subject::Published(_)));
+    if of_folder {
         refuse_options(args)?;
     }
-    for problem in &subjects.problems {
-        run.failed(problem);
-    }
     let staging = Staging::make_in(&std::env::temp_dir(), run)?;
-    for (_, subject) in &subjects.traces {
-        if let Subject::Recording(recording) = subject {
-            subjects.convert_into(&staging, recording, run)?;
+    let status = if of_folder { as_it_is(&subjects, run) } else { converted(&subjects, &staging, run)? };
+    let traces = if of_folder { Path::new(&args.trace) } else { staging.path() };
+    if status.readable == 0 || status.is_stopped() {
+        return Ok(status.code());
+    }
+    Ok(if ask(args, duckdb, (traces, &staging), question, run)? { status.code() } else { status::USAGE })
+}
+
+/// Counts the traces of a folder that are converted, and says how many are not, and so are not asked.
+fn as_it_is(subjects: &Subjects, run: &Run) -> RunStatus {
+    let is_published = |subject: &Subject| matches!(subject, Subject::Published(_));
+    let (asked, others): (Vec<_>, Vec<_>) = subjects.traces.iter().partition(|(_, subject)| is_published(subject));
+    if let Some((name, _)) = others.first() {
+        let others = counted(others.len() as u64, "traces");
+        run.console.warning(format_args!("not asked, because the folder has converted ones: {others}, {name} first"));
+    }
+    RunStatus::with_readable(asked.len() as u64)
+}
+
+/// Converts all; counts what there is to ask. A trace that cannot be read, or of which no event passes the filters, keeps no other
+/// from being asked.
+///
+/// # Errors
+/// What keeps all from being converted.
+fn converted(subjects: &Subjects, staging: &Staging, run: &Run) -> Result<RunStatus> {
+    let mut status = RunStatus::default();
+    let failed = |status: &mut RunStatus, error: &Error| {
+        console::error(error);
+        status.fail(error.kind(), run.interrupt.code());
+    };
+    subjects.problems.iter().for_each(|problem| failed(&mut status, problem));
+    let mut is_any_empty = false;
+    for (name, subject) in &subjects.traces {
+        let Subject::Recording(recording) = subject else { continue };
+        match subjects.passing_into(staging, recording, run) {
+            Ok(Some(_)) => status.readable += 1,
+            Ok(None) => {
+                is_any_empty = true;
+                run.console.warning(format_args!("{name}: no event passes the filters"));
+            }
+            Err(error) if error.kind() == ErrorKind::Input => failed(&mut status, &error),
+            Err(error) => return Err(error),
         }
     }
-    let traces = if is_converted { Path::new(&args.trace) } else { staging.path() };
-    ask(args, duckdb, (traces, &staging), question, run)
+    if status.readable == 0 && is_any_empty {
+        status.refuse();
+    }
+    Ok(status)
 }
 
 /// Refuses what decides nothing about traces that are converted.
@@ -104,14 +143,14 @@ fn refuse_options(args: &QueryArgs) -> Result<()> {
     refuse_for_converted(args.rows.typed_of(&settings::COLUMNS))
 }
 
-/// Starts DuckDB with the views over traces and a question; its answer goes where the program's own would.
+/// Starts DuckDB with the views over traces and a question; its answer goes where the program's own would. Returns whether it has one.
 fn ask(
     args: &QueryArgs,
     duckdb: &Path,
     (traces, staging): (&Path, &Staging),
     question: &str,
     run: &Run,
-) -> Result<ExitStatus> {
+) -> Result<bool> {
     let with_messages = messages_are_asked(question);
     let text = statements(traces, Dialect::DuckDb, Extent::Whole, with_messages)?.text_for(question);
     let script = staging.path().join("views.sql");
@@ -126,7 +165,8 @@ fn ask(
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let child = command.stdin(Stdio::null()).spawn().map_err(|cause| not_started(duckdb, &cause))?;
-    wait(child, run)
+    // DuckDB has said what is wrong with the question.
+    Ok(wait(child, run)?.success())
 }
 
 /// What has DuckDB read a script.

@@ -13,7 +13,7 @@ use super::args::ReportArgs;
 use super::report_pages::{INDEX, Pages};
 use super::run::Run;
 use super::subjects::{Staging, Subject, Subjects, refuse_for_converted};
-use super::{browser, console, options};
+use super::{browser, console, options, output_file};
 
 /// Writes reports; returns the exit code.
 ///
@@ -24,6 +24,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<u8> {
         let message = "--open shows a file, and the page goes to standard output";
         return Err(Error::new(ErrorKind::Usage, message).with_hint("name a file with -o"));
     }
+    output_file::check(&args.output, &args.inputs)?;
     let run = Run::start(&args.run)?;
     let options = options::of_report(args, &run, &folder_of(&args.output));
     let subjects = Subjects::of(&args.inputs, &args.schemas, options, &run)?;

@@ -1,10 +1,12 @@
 //! What `report`, `query` and `export` are about: traces that are converted, or that are converted for them.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;
 
 use base::error::{Error, ErrorKind, Result};
-use base::names::NameFrom;
+use base::names::{NameFrom, folded};
+use base::remote;
 use batch::schemas::LoadedSchemas;
 use batch::{inputs, recordings};
 use columnar::output::folder::CleanupRegistry;
@@ -48,11 +50,15 @@ impl Subjects {
         run: &Run,
     ) -> Result<Subjects> {
         let schemas = LoadedSchemas::load(&schemas.choice(), options.language.as_deref(), run)?;
-        if let Some(traces) = all_published(inputs) {
-            let traces = traces.into_iter().map(|trace| (name_of(&trace), Subject::Published(trace))).collect();
-            return Subjects { traces, problems: Vec::new(), options }.checked();
+        let published = all_published(inputs).unwrap_or_default().into_iter();
+        let published: Vec<_> = published.map(|trace| (name_of(&trace), Subject::Published(trace))).collect();
+        // Nobody is to list a whole store for what may lie beside its traces.
+        let is_remote = inputs.iter().any(|input| remote::url_of(Path::new(input)).is_some());
+        let found = if is_remote && !published.is_empty() { &[] } else { inputs };
+        let found = inputs::find(found, options.open.clone());
+        if !published.is_empty() && found.all().is_empty() {
+            return Subjects { traces: published, problems: Vec::new(), options }.checked();
         }
-        let found = inputs::find(inputs, options.open.clone());
         found.notes.iter().for_each(|note| run.console.warning(note));
         let inputs = found.all();
         let by = |name_from| recordings::separate(&inputs, name_from);
@@ -60,7 +66,16 @@ impl Subjects {
         if !are_distinct(recordings.iter().map(|recording| recording.name.as_str())) {
             recordings = by(NameFrom::Path);
         }
-        let traces = recordings.into_iter().map(|one| (one.name.clone(), Subject::Recording(one))).collect();
+        // One that is converted beside itself is one trace.
+        let names: HashSet<String> = published.iter().map(|(name, _)| folded(name)).collect();
+        let mut by_path = by(NameFrom::Path).into_iter();
+        let mut is_published = |one: &Recording| {
+            let of_path = by_path.next().is_some_and(|other| names.contains(&folded(&other.name)));
+            of_path || names.contains(&folded(&one.name))
+        };
+        recordings.retain(|one| !is_published(one));
+        let recordings = recordings.into_iter().map(|one| (one.name.clone(), Subject::Recording(one)));
+        let traces = published.into_iter().chain(recordings).collect();
         options = schemas.into_options(options, &found.schemas, run);
         options.open = found.open;
         Subjects { traces, problems: found.problems, options }.checked()
@@ -77,7 +92,10 @@ impl Subjects {
             return Err(self.problems.pop().unwrap_or_else(nothing));
         }
         if !are_distinct(self.traces.iter().map(|(name, _)| name.as_str())) {
-            let message = "several traces have the same name, and would be one";
+            let mut names: Vec<String> = self.traces.iter().map(|(name, _)| name.to_lowercase()).collect();
+            names.sort_unstable();
+            let twice = names.windows(2).find(|pair| pair[0] == pair[1]).map_or("", |pair| pair[0].as_str());
+            let message = format!("several traces have the name {twice}, and would be one");
             return Err(Error::new(ErrorKind::Usage, message).with_hint("name them one by one"));
         }
         Ok(self)
@@ -88,11 +106,25 @@ impl Subjects {
     /// # Errors
     /// Where it cannot be read or converted, and where no event passes the filters.
     pub(super) fn convert_into(&self, staging: &Staging, recording: &Recording, run: &Run) -> Result<PublishedTrace> {
+        let nothing = || Error::new(ErrorKind::Usage, "no event passes the filters");
+        self.passing_into(staging, recording, run)?.ok_or_else(nothing)
+    }
+
+    /// Converts what passes the filters of a trace into a folder; `None` where no event does.
+    ///
+    /// # Errors
+    /// Where the trace cannot be read or converted.
+    pub(super) fn passing_into(
+        &self,
+        staging: &Staging,
+        recording: &Recording,
+        run: &Run,
+    ) -> Result<Option<PublishedTrace>> {
         let mut options = self.options.clone();
         staging.path().clone_into(&mut options.out);
         match run.job(&recording.name, |progress| convert(recording, &options, progress))? {
-            Outcome::Published(report) => Ok(PublishedTrace::in_folder(&report.folder)),
-            Outcome::Empty(_) => Err(Error::new(ErrorKind::Usage, "no event passes the filters")),
+            Outcome::Published(report) => Ok(Some(PublishedTrace::in_folder(&report.folder))),
+            Outcome::Empty(_) => Ok(None),
             _ => Err(Error::bug("expected a converted trace")),
         }
     }

@@ -14,6 +14,7 @@ import pyarrow.parquet
 WAITING, READY, STANDBY, OTHER = "waiting", "ready", "standby", "other"
 # KTHREAD_STATE: what a thread is in from the switch that takes it from the processor.
 STATES = {5: WAITING, 1: READY, 7: READY, 3: STANDBY}
+TERMINATED = 4
 INTERRUPTS = {
     "PerfInfo/DPC": "dpc",
     "PerfInfo/ThreadedDPC": "dpc",
@@ -56,6 +57,7 @@ class Trace:
         self.machines = {row["input"]: row["machine"] for row in self.sessions}
         self.switches = events("Kernel-Thread", SWITCH, "Thread/CSwitch")
         self.readies = events("Kernel-Thread", SWITCH, "Thread/ReadyThread")
+        self.lives = events("Kernel-Thread", SWITCH, "Thread/Start", "Thread/End")
         self.walks = events("Kernel-StackWalk", WALK, "StackWalk/Stack", "StackWalk/StackKeyKernel", "StackWalk/StackKeyUser")
         self.walks_of = by_key(
             self.walks, lambda row: (self.machines[row["input"]], row["StackThread"], row["EventTimeStamp_ns"])
@@ -174,13 +176,19 @@ def not_elsewhere(trace, rows):
 
 
 def departures(trace):
-    """Each time that a thread left a processor and, before it left one again, was brought to one: (machine, out, in)."""
+    """Each time that a thread left a processor and, before it left one again, was brought to one: (machine, out, in).
+
+    A thread that has ended runs no more: what has its id then is another one.
+    """
     left = {}
-    for row in trace.switches:
+    for row in sorted(trace.switches + trace.lives, key=lambda row: row["seq"]):
         machine = trace.machines[row["input"]]
+        if row["event_name"] != "Thread/CSwitch":
+            left.pop((machine, row["TThreadId"]), None)
+            continue
         left[machine, row["OldThreadId"]] = row
         out = left.pop((machine, row["NewThreadId"]), None)
-        if out and row["NewThreadId"]:
+        if out and row["NewThreadId"] and out["OldThreadState"] != TERMINATED:
             yield machine, out, row
 
 

@@ -286,10 +286,33 @@ class Questions(unittest.TestCase):
         question = "SELECT trace, count(*) AS n FROM all_events GROUP BY ALL ORDER BY ALL"
         answer = self.asked(two, question, "--csv", "--provider", "Microsoft-Windows-DNS-Client").stdout.split()
         self.assertEqual(answer, ["trace,n", "a,73", "b,73"])
-        self.asked(support.EXAMPLE, "FROM all_events", "--from", "2100-01-01T00:00:00Z", code=2)
+        self.asked(support.EXAMPLE, "FROM all_events", "--from", "2100-01-01T00:00:00Z", code=5)
         out = support.convert([support.EXAMPLE], os.path.join(self.folder, "out"))
         refused = self.asked(out, "FROM all_events", "--provider", "Microsoft-Windows-DNS-Client", code=2)
         self.assertIn("WHERE", refused.stderr)
+
+    def test_what_cannot_be_asked_keeps_no_other_from_it(self):
+        mixed = os.path.join(self.folder, "mixed")
+        os.mkdir(mixed)
+        shutil.copy(support.EXAMPLE, os.path.join(mixed, "a.etl"))
+        shutil.copy(os.path.join(support.corpus_or_skip(), "tx-HTTP_Server.etl"), os.path.join(mixed, "b.etl"))
+        question = "SELECT trace, count(*) AS n FROM all_events GROUP BY ALL ORDER BY ALL"
+        done = self.asked(mixed, question, "--csv", "--provider", "Microsoft-Windows-DNS-Client")
+        self.assertEqual((done.stdout.split(), done.stderr), (["trace,n", "a,73"], "warning: b: no event passes the filters\n"))
+        with open(os.path.join(mixed, "c.etl"), "wb") as file:
+            file.write(bytes(range(256)) * 16)
+        os.symlink("nowhere", os.path.join(mixed, "d.etl"))
+        done = self.asked(mixed, question, "--csv", code=4)
+        self.assertEqual(done.stdout.split(), ["trace,n", "a,1219", "b,2042"])
+        for name in ("c.etl", "d.etl"):
+            self.assertIn(os.path.join(mixed, name), done.stderr)
+        # Of a folder with converted traces, these are asked.
+        support.convert([os.path.join(mixed, "a.etl")], mixed)
+        done = self.asked(mixed, question, "--csv")
+        self.assertEqual(done.stdout.split(), ["trace,n", "a,1219"])
+        self.assertIn("not asked, because the folder has converted ones: 2 traces, b first", done.stderr)
+        for flags in (["--stacks", "keep"], ["--integers", "exact"]):
+            self.assertIn("is for traces that are not converted", self.asked(mixed, question, *flags, code=2).stderr)
 
     def test_what_is_wrong_is_said(self):
         done = self.asked(support.EXAMPLE, "SELECT nothing FROM all_events", code=2)

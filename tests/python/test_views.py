@@ -309,6 +309,103 @@ class Example(unittest.TestCase):
             self.assertEqual(connection.execute(query).fetchall(), expected)
         self.assertEqual([tuple(row) for row in spark_with(out).sql(query).collect()], expected)
 
+    def test_a_thread_that_has_the_id_of_one_that_ended_has_waited_for_nothing(self):
+        out = convert("views-threads", support.EXAMPLE)
+        folder = os.path.join(out, "trace=example")
+        shutil.rmtree(os.path.join(folder, "events", "Kernel-Thread"))
+        manifest = support.manifest(folder)
+        manifest["files"] = [file for file in manifest["files"] if "/Kernel-Thread/" not in file["path"]]
+        with open(os.path.join(folder, "sidecar", "manifest.json"), "w", encoding="utf-8") as file:
+            json.dump(manifest, file)
+
+        def switch(time, old, state, new):
+            row = {"event_name": "Thread/CSwitch", "timestamp_ns": time, "OldThreadId": old, "OldThreadState": state, "OldThreadWaitReason": 0, "NewThreadId": new}
+            return {**row, "input": 0, "cpu": 0}
+
+        def life(name, time, thread):
+            return {"event_name": f"Thread/{name}", "timestamp_ns": time, "TThreadId": thread, "input": 0, "cpu": 0}
+
+        add_dataset(folder, "Kernel-Thread", [
+            # The same thread all the time.
+            switch(1000, 71, 5, 0), switch(1600, 0, 2, 71),
+            # The last switch of the first 72 is lost: only its end is there, and the start of the second.
+            switch(2000, 72, 5, 0), life("End", 2100, 72), life("Start", 2900, 72), switch(3000, 0, 2, 72),
+            # Nothing says when the second 73 begins.
+            switch(4000, 73, 4, 0), switch(5000, 0, 2, 73),
+            # The first run of 74 is its first.
+            life("Start", 6000, 74), switch(6100, 0, 2, 74), switch(6200, 74, 1, 0), switch(6250, 0, 2, 74),
+        ])  # fmt: skip
+        query = "SELECT thread_id, state, from_ns, to_ns FROM off_cpu ORDER BY from_ns"
+        expected = [(71, "waiting", 1000, 1600), (74, "ready", 6200, 6250)]
+        with contextlib.closing(duckdb_with(out)) as connection:
+            self.assertEqual(connection.execute(query).fetchall(), expected)
+        self.assertEqual([tuple(row) for row in spark_with(out).sql(query).collect()], expected)
+        # The programs for viewers follow the same rule by code of their own.
+        done = support.run("export", folder, "--format", "folded", "--of", "waits", "-o", "-")
+        self.assertEqual([line.rsplit(" ", 1)[1] for line in done.stdout.splitlines()], ["600"], done.stderr)
+
+    def test_names_of_values_of_the_registry_are_no_keys(self):
+        out = convert("views-registry", support.EXAMPLE)
+        names = [
+            ("QueryValue", 1, "early"), ("KCBRundownEnd", 1, "\\A"), ("SetValue", 1, "late"), ("KCBCreate", 2, "\\B"), ("Open", 2, "below"),
+            ("DeleteValue", 2, "gone"), ("KCBDelete", 2, "\\B"), ("QueryValue", 2, "nobody"), ("KCBCreate", 2, "\\C"), ("QueryValue", 2, "c"), ("Counters", 3, ""),
+        ]  # fmt: skip
+        rows = [{"event_name": f"Registry/{name}", "KeyHandle": handle, "KeyName": text} for name, handle, text in names]
+        add_dataset(os.path.join(out, "trace=example"), "Kernel-Registry", [{**row, "input": 0} for row in rows])
+        query = "SELECT operation, key_name, value_name FROM registry ORDER BY seq"
+        expected = [
+            ("QueryValue", "\\A", "early"), ("SetValue", "\\A", "late"), ("Open", "below", None), ("DeleteValue", "\\B", "gone"), ("QueryValue", None, "nobody"),
+            ("QueryValue", "\\C", "c"),
+        ]  # fmt: skip
+        with contextlib.closing(duckdb_with(out)) as connection:
+            self.assertEqual(connection.execute(query).fetchall(), expected)
+        self.assertEqual([tuple(row) for row in spark_with(out).sql(query).collect()], expected)
+
+    def test_what_is_no_fault_and_no_operation_has_no_row(self):
+        out = convert("views-kinds", support.EXAMPLE)
+        folder = os.path.join(out, "trace=example")
+        faults = [{"event_name": f"PageFault/{name}", "VirtualAddress": 1} for name in ("VirtualAlloc", "DemandZeroFault", "HRRundown", "HardFault")]
+        add_dataset(folder, "Kernel-PageFault", faults)
+        told, renamed = "\\Device\\HarddiskVolume2\\a.txt", "\\Device\\HarddiskVolume2\\b.txt"
+        add_dataset(folder, "Microsoft-Windows-Kernel-File", [
+            {"event_name": "Create", "FileObject": 5, "FileName": told}, {"event_name": "RenamePath", "FileObject": 5, "FilePath": renamed},
+            {"event_name": "OperationEnd", "FileObject": 5}, {"event_name": "Rename", "FileObject": 5},
+        ])  # fmt: skip
+        queries = {
+            "SELECT kind FROM page_faults ORDER BY seq": [("DemandZeroFault",), ("HardFault",)],
+            "SELECT operation, file FROM file_io ORDER BY seq": [("Create", told), ("RenamePath", renamed), ("Rename", None)],
+        }
+        with contextlib.closing(duckdb_with(out)) as connection:
+            for query, expected in queries.items():
+                self.assertEqual(connection.execute(query).fetchall(), expected)
+
+    def test_a_pause_whose_end_is_lost_is_none_with_the_next(self):
+        out = convert("views-pauses", support.EXAMPLE)
+        begin, stopped, end = "GarbageCollection/GCSuspendEEBegin", "GarbageCollection/GCSuspendEEEnd", "GarbageCollection/GCRestartEEEnd"
+        # Of the second pause the end is lost, and of the third the begin.
+        names = [begin, stopped, end, begin, stopped, stopped, end, begin, stopped, end]
+        add_dataset(
+            os.path.join(out, "trace=example"),
+            "Microsoft-Windows-DotNETRuntime",
+            [{"event_name": name, "process_id": 7, "ClrInstanceID": 9, "Reason": 1, "timestamp_ns": 10 * at} for at, name in enumerate(names)],
+        )
+        query = "SELECT from_ns, to_ns, duration_ns FROM gc_pauses ORDER BY from_ns"
+        expected = [(0, 20, 20), (70, 90, 20)]
+        with contextlib.closing(duckdb_with(out)) as connection:
+            self.assertEqual(connection.execute(query).fetchall(), expected)
+        self.assertEqual([tuple(row) for row in spark_with(out).sql(query).collect()], expected)
+
+    def test_addresses_that_the_kernel_cannot_have_are_of_user_mode(self):
+        out = convert("views-modes", support.EXAMPLE)
+        addresses = [-5, 0x7FFC_2B1D_9660, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF, 0x1_0000_0000]
+        rows = [{"event_name": "PerfInfo/SampleProf", "process_id": 77, "input": 0, "InstructionPointer": address} for address in addresses]
+        add_dataset(os.path.join(out, "trace=example"), "Kernel-PerfInfo", rows)
+        expected = ["kernel", "user", "user", None, None, "user"]
+        with contextlib.closing(duckdb_with(out)) as connection:
+            for column, view in [("mode", "cpu_samples"), ("kind", "cpu_sample_frames")]:
+                query = f"SELECT {column} FROM {view} WHERE process_id = 77 ORDER BY seq"
+                self.assertEqual(connection.execute(query).fetchall(), [(kind,) for kind in expected], view)
+
     def test_rows_of_views_have_the_process_of_their_events(self):
         out = convert("views-processes", support.EXAMPLE)
         folder = os.path.join(out, "trace=example")
@@ -501,6 +598,20 @@ class Corpus(unittest.TestCase):
             found = connection.execute("""SELECT count(*), count(process_name), count(coalesce(module, function_name))
                 FROM cpu_samples WHERE thread_id <> 0""").fetchone()
             self.assertEqual(found, (6215, 6215, 6031))
+
+    def test_modules_have_one_path_and_functions_one_row(self):
+        for name, letters in [("perfview-net.4.5.2.x64", 35), ("perfview-net.4.5.x86-old", 60)]:
+            opened, _ = self.trace(name)
+            with self.subTest(name), opened as connection:
+                loads = "SELECT count(*), count(*) FILTER (WHERE path LIKE '_:\\%') FROM image_loads"
+                self.assertEqual(connection.execute(loads).fetchone(), (letters, letters))
+                paths = """SELECT count(*) FROM image_loads l JOIN images i ON i.process_id = l.process_id AND i.base = l.base
+                    AND l.timestamp_ns >= i.from_ns AND l.timestamp_ns < i.to_ns WHERE i.path <> l.path"""
+                self.assertEqual(connection.execute(paths).fetchone(), (0,))
+                keys = "SELECT machine, process_id, process_name, module, function, kind FROM cpu_functions GROUP BY ALL HAVING count(*) > 1"
+                self.assertEqual(connection.execute(keys).fetchall(), [])
+                sums = "SELECT (SELECT sum(exclusive_samples) FROM cpu_functions), (SELECT count(*) FROM cpu_samples)"
+                self.assertEqual(len(set(connection.execute(sums).fetchone())), 1)
 
     def test_files_have_one_path_whatever_view_tells_it(self):
         opened, _ = self.trace("perfview-net.4.5.2.x64")

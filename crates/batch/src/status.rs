@@ -50,6 +50,11 @@ pub struct RunStatus {
 }
 
 impl RunStatus {
+    /// Of a run with so many traces that can be read.
+    pub fn with_readable(readable: u64) -> Self {
+        RunStatus { readable, ..RunStatus::default() }
+    }
+
     /// Counts what became of a recording, now or in an earlier run.
     pub fn count(&mut self, outcome: &Outcome) {
         let known = match outcome {
@@ -77,6 +82,11 @@ impl RunStatus {
             // Internal errors, and kinds that this function does not know.
             _ => self.internal = true,
         }
+    }
+
+    /// Counts that what was asked for is not there.
+    pub fn refuse(&mut self) {
+        self.refused = true;
     }
 
     /// Whether the run ends before its last input.

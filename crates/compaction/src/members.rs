@@ -63,7 +63,8 @@ pub(crate) fn read_manifest(trace: &PublishedTrace) -> Result<(String, String, C
     let path = trace.location(MANIFEST_PATH);
     let failure = |what: &str| Error::new(ErrorKind::Output, what).in_file(&path);
     let text = trace.store.get(MANIFEST_PATH, MAX_MANIFEST);
-    let text = text.map_err(|cause| failure("cannot read the manifest").caused_by(cause))?;
+    let hint = "convert the trace again, or move it away: verify names all that are not whole";
+    let text = text.map_err(|cause| failure("cannot read the manifest").caused_by(cause).with_hint(hint))?;
     let hash = hex(&Sha256::digest(&text));
     if seal(&text) == Seal::Broken {
         let error = failure("the manifest has been changed: its hash is another one");

@@ -148,7 +148,7 @@ pub fn read(input: &dyn Input) -> Result<(Session, ScanRules)> {
         Error::new(ErrorKind::Input, message)
             .with_code(ErrorCode::NotATrace)
             .in_file(input.path())
-            .with_hint("expected a Windows event trace (.etl)")
+            .with_hint("expected a Windows event trace (.etl): if it is one, copy it again")
     })?;
     let session = parse(buffer, event).ok_or_else(|| {
         Error::new(ErrorKind::Input, "the session's header event is cut off")

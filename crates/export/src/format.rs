@@ -57,10 +57,10 @@ impl Format {
             }
             Format::Timeline | Format::TimelineJsonl => "`etl2parquet inspect` lists what the trace has",
             Format::Perfetto => {
-                "it shows context switches, samples, pauses of .NET, disk and network; `etl2parquet inspect` lists what the trace has"
+                "it shows context switches, samples, pauses of .NET, activities, operations on files, disk and network; `etl2parquet inspect` lists what the trace has"
             }
             Format::Firefox => {
-                "it shows samples, context switches, pauses and exceptions of .NET, disk, files, network and modules that are loaded; \
+                "it shows samples, context switches, pauses and exceptions of .NET, disk, files, network, activities and modules that are loaded; \
                  `etl2parquet inspect` lists what the trace has"
             }
         }

@@ -56,6 +56,7 @@ read_columns! {
         name: Option<&'b str> = "event_name",
         time: Option<i64> = "timestamp_ns",
         input: Option<i64> = "input",
+        thread: Option<i64> = "TThreadId",
         old_thread: Option<i64> = "OldThreadId",
         old_state: Option<i64> = "OldThreadState",
         new_thread: Option<i64> = "NewThreadId",
@@ -80,8 +81,12 @@ pub fn off_cpu(
     let mut left_out = 0_u64;
     let mut away = HashMap::<(i64, i64), Departure>::new();
     source.events_passing::<Switch<'_>>("Kernel-Thread", filter, |passes, row| {
-        let Some(time) = row.time.filter(|_| row.name == Some("Thread/CSwitch")) else { return };
         let machine = source.machine(row.input);
+        if let (Some("Thread/Start" | "Thread/End"), Some(thread)) = (row.name, row.thread) {
+            // What runs again is another thread of the same id.
+            away.remove(&(machine, thread));
+        }
+        let Some(time) = row.time.filter(|_| row.name == Some("Thread/CSwitch")) else { return };
         // The idle thread waits for nothing.
         let is_idle = |thread: &i64| *thread == IDLE;
         if let Some(thread) = row.old_thread.filter(|thread| !is_idle(thread)) {

@@ -85,7 +85,8 @@ impl Input for LocalFile {
 fn without_length(mut file: &File) -> Error {
     let is_empty = !matches!(file.read(&mut [0]), Ok(1));
     if is_empty {
-        return Error::new(ErrorKind::Input, "expected a trace file, found an empty file");
+        let error = Error::new(ErrorKind::Input, "expected a trace file, found an empty file");
+        return error.with_hint("copy it again from where it was recorded");
     }
     Error::new(ErrorKind::Input, "expected a file of fixed length, found one that says it has no bytes, and has some")
         .with_hint("copy it to a disk and convert the copy")

@@ -9,6 +9,8 @@ use crate::cut::cut;
 
 /// Bytes of a message.
 const MOST: usize = 4096;
+/// The end of a message that is longer.
+const MARK: &str = "…";
 /// The last of the columns that all events have: behind it are those of the payload.
 const LAST_COMMON: &str = "recovered";
 /// How values are written; one that cannot be is left out.
@@ -45,10 +47,12 @@ impl<'a> Payloads<'a> {
 
     /// The message of a row: that which it has already, or `event_name: field=value …`, in the order of the columns.
     pub(super) fn message(&self, has: Has<'_>, number: usize) -> String {
-        if let Some(message) = has.message.filter(|message| !message.is_empty()) {
-            return cut(message, MOST).to_owned();
-        }
         let mut text = Short(String::new());
+        if let Some(message) = has.message.filter(|message| !message.is_empty()) {
+            // Where it is too long, its mark is the error.
+            let _ = text.write_str(message);
+            return text.0;
+        }
         let name = has.name.map(str::to_owned).or(has.id.map(|id| format!("event {id}")));
         let mut is_full = text.write_str(name.as_deref().unwrap_or("event")).is_err();
         let mut between = ": ";
@@ -73,7 +77,10 @@ impl fmt::Write for Short {
         if part.len() == more.len() {
             return Ok(());
         }
-        self.0.push('…');
+        // The mark is among the bytes.
+        let end = cut(&self.0, MOST.saturating_sub(MARK.len())).len();
+        self.0.truncate(end);
+        self.0.push_str(MARK);
         Err(fmt::Error)
     }
 }
@@ -121,6 +128,17 @@ mod tests {
             ("More", Arc::new(StringArray::from(vec![Some("no room")]))),
         ]);
         assert!(found[0].starts_with("event: Text=ää") && found[0].ends_with("ä…"), "{}", found[0]);
-        assert!((MOST..=MOST + 3).contains(&found[0].len()), "{}", found[0].len());
+        // One byte is left, into which no whole letter goes.
+        assert_eq!(found[0].len(), MOST - 1);
+    }
+
+    #[test]
+    fn a_message_that_is_there_already_is_bounded_as_well() {
+        let (most, more) = ("a".repeat(MOST), "a".repeat(MOST + 1));
+        let found = messages(vec![
+            ("recovered", Arc::new(StringArray::from(vec![None::<&str>; 2]))),
+            ("rendered_message", Arc::new(StringArray::from(vec![Some(most.as_str()), Some(more.as_str())]))),
+        ]);
+        assert_eq!(found, [most.clone(), format!("{}…", &most[3..])]);
     }
 }

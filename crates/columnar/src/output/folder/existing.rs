@@ -111,7 +111,11 @@ fn refuse_foreign(target: &Path) -> Result<()> {
     if remote::url_of(target).is_some() || !exists(target)? || CommitRecord::is_in(&LocalStore::new(target)) {
         return Ok(());
     }
-    let found = if target.is_dir() { "a folder without our" } else { "something else than a folder with a" };
+    let found = match target.join(MANIFEST_PATH).is_file() {
+        true => "a folder with a damaged or foreign",
+        false if target.is_dir() => "a folder without our",
+        false => "something else than a folder with a",
+    };
     let message = format!("expected a trace made by this program, found {found} {MANIFEST_PATH}");
     let hint = "move it away, or choose another name or output folder";
     Err(Error::new(ErrorKind::Output, message).with_code(ErrorCode::OutputExists).in_file(target).with_hint(hint))

@@ -269,7 +269,7 @@ fn what_is_no_trace_of_ours_is_never_replaced() {
     fs::write(out.join("trace=b"), "mine").unwrap();
     fs::create_dir_all(out.join("trace=c/sidecar")).unwrap();
     fs::write(out.join("trace=c").join(MANIFEST_PATH), "{\"name\": \"another program's\"}").unwrap();
-    for (name, found) in [("a", "a folder without our"), ("b", "something else"), ("c", "a folder without our")] {
+    for (name, found) in [("a", "a folder without our"), ("b", "something else"), ("c", "a damaged or foreign")] {
         for if_exists in [IfExists::Error, IfExists::Skip, IfExists::Replace] {
             let refused = check_absent(out, name, if_exists).unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::Output);

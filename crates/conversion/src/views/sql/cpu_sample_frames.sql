@@ -11,7 +11,7 @@ UNION ALL
 SELECT s.trace, s.timestamp, s.timestamp_ns, s.seq, s.cpu, s.process_id, s.process_name, s.thread_id, s.weight, s.interrupt, NULL,
        0, 0, 0, s.address, s.module,
        CASE WHEN s.function_namespace IS NULL THEN s.function_name ELSE s.function_namespace || COALESCE('.' || s.function_name, '') END,
-       CASE WHEN s.address < 0 THEN 'kernel' WHEN s.function_name IS NOT NULL THEN 'managed' ELSE 'user' END, NULL, NULL, TRUE,
+       CASE WHEN s.mode = 'kernel' THEN s.mode WHEN s.function_name IS NOT NULL THEN 'managed' ELSE s.mode END, NULL, NULL, TRUE,
        CASE WHEN s.function_name IS NULL THEN 'no stack' END, p.machine
 FROM {{view cpu_samples}} s
 LEFT JOIN {{Kernel-PerfInfo: seq, machine, stack_id}} p ON p.trace = s.trace AND p.seq = s.seq

@@ -11,7 +11,9 @@ SELECT s.trace, s.timestamp, s.timestamp_ns, s.seq, s.cpu, s.process_id, s.proce
        span_at(p.methods, s.timestamp_ns).detail AS function_namespace, span_at(p.methods, s.timestamp_ns).name AS function_name,
        CASE WHEN span_at(p.own, s.timestamp_ns) IS NOT NULL THEN 'user'
             WHEN span_at(p.kernel, s.timestamp_ns) IS NOT NULL OR s.address < 0 THEN 'kernel'
-            WHEN span_at(p.methods, s.timestamp_ns).name IS NOT NULL THEN 'user' END AS mode,
+            WHEN span_at(p.methods, s.timestamp_ns).name IS NOT NULL THEN 'user'
+            -- The kernel of a 32-bit system has the addresses between.
+            WHEN s.address NOT BETWEEN 2147483648 AND 4294967295 THEN 'user' END AS mode,
        s.weight,
        CASE WHEN (s.reserved & 2) <> 0 THEN 'isr' WHEN (s.reserved & 1) <> 0 THEN 'dpc' WHEN s.reserved IS NOT NULL THEN 'none' END AS interrupt
 FROM (
