@@ -8,12 +8,13 @@ use std::collections::HashMap;
 
 use base::error::Result;
 use base::progress::stop_if_cancelled;
+use published::sampling::Sampling;
 use serde_json::{Value, json};
 
 use crate::exported::Exported;
 use crate::opened::Opened;
 use crate::output::Output;
-use crate::profile::{Call, Code, Place, Processes, Record, Records, Thread, Weights, interval};
+use crate::profile::{Call, Code, Place, Processes, Record, Records, Thread, Weights};
 use crate::request::Of;
 
 /// Samples or waits that there is room for: 64 MiB, and more in speedscope, which holds all of them.
@@ -31,7 +32,7 @@ pub(crate) fn speedscope(opened: &Opened<'_>, of: Of, output: &mut Output<'_>) -
     weights.warn(&mut exported);
     let code = Code::of(opened, &mut weights, &mut exported)?;
     let each = match of {
-        Of::Samples => interval(opened)?,
+        Of::Samples => Sampling::of(&opened.source)?.interval(),
         Of::Waits => Some(1),
     };
     let mut frames = Frames { code: &code, names: Vec::new(), numbers: HashMap::new(), known: HashMap::new() };

@@ -28,6 +28,7 @@ mod published_lake;
 pub mod report;
 mod row_filter;
 mod rows;
+pub mod sampling;
 mod settle;
 mod sidecar;
 mod source;

@@ -6,6 +6,7 @@ use base::error::{Error, ErrorKind, Result};
 use base::progress::stop_if_cancelled;
 use conversion::plan::Filter;
 use fxprof_processed_profile::{CpuDelta, MarkerTiming, Profile, ReferenceTimestamp, SamplingInterval};
+use published::sampling::Sampling;
 
 use super::chosen::Chosen;
 use super::events::Target;
@@ -18,7 +19,7 @@ use super::threads::Threads;
 use crate::exported::Exported;
 use crate::opened::Opened;
 use crate::output::Output;
-use crate::profile::{Amount, Code, Records, Weights, interval};
+use crate::profile::{Amount, Code, Records, Weights};
 use crate::request::Of;
 
 /// Samples of a profile that there is room for, and waits: the viewer, as this, holds all of them.
@@ -42,7 +43,7 @@ pub(crate) fn firefox(opened: &Opened<'_>, filter: &Filter, output: &mut Output<
     weights.warn(&mut exported);
     let code = Code::of(opened, &mut weights, &mut exported)?;
     let start = opened.source.start_ns()?;
-    let each = interval(opened)?;
+    let each = Sampling::of(&opened.source)?.interval();
     let since_epoch = Duration::from_nanos(u64::try_from(start).unwrap_or(0));
     let reference = ReferenceTimestamp::from_duration_since_unix_epoch(since_epoch);
     let apart = SamplingInterval::from_nanos(each.unwrap_or(USUAL_INTERVAL));

@@ -5,12 +5,13 @@ use std::hash::Hash;
 
 use base::error::Result;
 use base::progress::stop_if_cancelled;
+use published::sampling::Sampling;
 
 use super::packets::{Packets, Sequence, id};
 use crate::cut::cut;
 use crate::exported::Exported;
 use crate::opened::Opened;
-use crate::profile::{Call, Code, Place, Weights, amounts, build_id, interval, too_many};
+use crate::profile::{Call, Code, Place, Weights, amounts, build_id, too_many};
 use crate::protobuf::Message;
 use crate::request::Of;
 
@@ -91,7 +92,7 @@ pub(super) fn samples(opened: &Opened<'_>, packets: &mut Packets<'_, '_>, export
     }
     weights.warn(exported);
     let code = Code::of(opened, &mut weights, exported)?;
-    packets.put(Sequence::Samples, 0, None, head(interval(opened)?))?;
+    packets.put(Sequence::Samples, 0, None, head(Sampling::of(&opened.source)?.interval()))?;
     let mut interned = Interned::new(&code);
     for sample in &samples {
         stop_if_cancelled(opened.source.progress())?;

@@ -4,12 +4,13 @@ use base::error::Result;
 use base::progress::stop_if_cancelled;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use published::sampling::Sampling;
 
 use super::tables::Tables;
 use crate::exported::Exported;
 use crate::opened::Opened;
 use crate::output::{Output, failure};
-use crate::profile::{Code, Place, Weight, Weights, amounts, interval};
+use crate::profile::{Code, Place, Weight, Weights, amounts};
 use crate::protobuf::Message;
 use crate::request::Of;
 
@@ -65,7 +66,7 @@ struct Kind {
 impl Kind {
     fn of(of: Of, opened: &Opened<'_>) -> Result<Kind> {
         let interval = match of {
-            Of::Samples => interval(opened)?,
+            Of::Samples => Sampling::of(&opened.source)?.interval(),
             Of::Waits => None,
         };
         Ok(Kind { of, interval })

@@ -2,14 +2,12 @@
 
 mod amounts;
 mod code;
-mod interval;
 mod process;
 mod records;
 mod weights;
 
 pub(crate) use amounts::{Amount, amounts};
 pub(crate) use code::{Call, Code, build_id};
-pub(crate) use interval::interval;
 pub(crate) use process::Processes;
 pub(crate) use records::{Record, Records, Thread, too_many};
 pub(crate) use weights::{Place, Weight, Weights};
