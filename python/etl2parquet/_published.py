@@ -126,10 +126,12 @@ def symbols(
 
 @dataclass(frozen=True)
 class ComparedTrace:
-    """A trace of a side; ``lost`` is what was lost for certain, ``unproven`` why nobody knows whether anything was."""
+    """A trace of a side; ``lost`` is what was lost for certain, ``unproven`` why nobody knows whether anything was; ``longest_ns`` is
+    its length with what was lost at most, None where nothing bounds it."""
 
     trace: str
     length_ns: int
+    longest_ns: int | None
     lost: str | None
     unproven: str | None
 

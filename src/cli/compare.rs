@@ -106,7 +106,7 @@ fn traces(comparison: &Comparison) -> TextTable {
         ("LOST", Align::Left),
     ]);
     let sides = [("A", &comparison.a), ("B", &comparison.b)];
-    for (side, ComparedTrace { trace, length_ns, lost, unproven }) in
+    for (side, ComparedTrace { trace, length_ns, lost, unproven, .. }) in
         sides.iter().flat_map(|(side, traces)| traces.iter().map(move |trace| (*side, trace)))
     {
         let unknown = || unproven.as_ref().map(|_| "not known".to_owned());
@@ -127,14 +127,14 @@ fn of_measure(rows: &MeasureRows, width: Width) -> String {
         text.push_str(&table(rows, &others).render(width));
     }
     let rest = [
-        (others.len().saturating_sub(SHOWN), "more rows that differ"),
-        (same.len(), "rows that are the same"),
-        (rows.small, "names below the share"),
+        (others.len().saturating_sub(SHOWN), "more row that differs", "more rows that differ"),
+        (same.len(), "row that is the same", "rows that are the same"),
+        (rows.small, "name below the share", "names below the share"),
     ];
     let rest: Vec<String> = rest
         .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{} {what}", Count(*count as u64)))
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| format!("{} {}", Count(*count as u64), if *count == 1 { one } else { many }))
         .collect();
     if !rest.is_empty() {
         text.push_str(&wrapped(&format!("  {}", rest.join(", ")), width));

@@ -51,8 +51,8 @@ class Traces:
         self.example = os.path.join(self.out, "trace=example")
         self.first = 1772442000000000000
 
-    def made(self, folder, name, own, lost=3):
-        """A trace whose processes have so many samples in a method each."""
+    def made(self, folder, name, own, lost=3, interval=None):
+        """A trace whose processes have so many samples in a method each, so many units of 100 ns apart."""
         trace = os.path.join(folder, f"trace={name}")
         shutil.copytree(self.example, trace)
         shutil.rmtree(os.path.join(trace, "events", "Kernel-PerfInfo"))
@@ -64,6 +64,9 @@ class Traces:
             samples += [{**sample, "stack": [base + 4, 0x8004], "stack_id": base + process}] * count
         for number, sample in enumerate(samples):
             samples[number] = {**sample, "timestamp_ns": self.first + 1000 * number}
+        if interval is not None:
+            said = {"event_name": "PerfInfo/CollectionStart", "timestamp_ns": self.first, "Source": 0}
+            samples.insert(0, {**said, "NewInterval": interval})
         manifest = os.path.join(trace, "sidecar", "manifest.json")
         with open(manifest, encoding="utf-8") as file:
             record = json.load(file)
@@ -189,7 +192,70 @@ class Made(unittest.TestCase):
         self.assertNotIn("<script", text)
         text = support.run("compare", a, b).stdout
         self.assertRegex(text, r"shop\.exe +33\.3 +66\.7 +\+100\.0% +80\.0% +grew")
-        self.assertIn("1 rows that are the same", text)
+        self.assertIn("1 row that is the same", text)
+
+    def test_samples_of_other_intervals_prove_nothing(self):
+        folder = self.folder()
+        made = self.traces.made
+        one, other = made(folder, "a", self.own, interval=10000), made(folder, "b", self.doubled, interval=1250)
+        silent = made(folder, "c", self.doubled)
+        because = "samples of the traces stand for times that differ, or are not known"
+        said = {
+            other: "samples prove nothing: a has a sample every 1 ms, b has a sample every 125 µs",
+            silent: "samples prove nothing: a has a sample every 1 ms, c does not say how far its samples are apart",
+        }
+        for trace, note in said.items():
+            document = compare(one, trace)
+            row = rows(document, "samples")["shop.exe"]
+            self.assertEqual((row["verdict"], row["because"], row["ratio"]), ("unsure", because, 2.0))
+            self.assertEqual(document["notes"], [note])
+            self.assertEqual(changed(compare(one, trace, "--by", "function"))["own_samples"]["Shop.Price"], "unsure")
+            done = support.run("compare", one, trace, "--fail-above", "0%")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        same = made(folder, "d", self.doubled, interval=10000)
+        self.assertEqual((changed(compare(one, same)), compare(one, same)["notes"]), ({"samples": {"shop.exe": "grew"}}, []))
+
+    def test_what_a_file_ends_before_may_be_the_difference(self):
+        # Of 17 buffers of 8 KiB nine, and eleven with a part of the twelfth, of a session of twelve seconds.
+        behind = "3 events, {} buffers behind the end of the file"
+        cut = {
+            "whole": (9 * 0x2000, behind.format(8), 6713950000),
+            "within": (92842, behind.format(5) + ", what damaged parts of the file held", 9371193700),
+        }
+        for name, (size, lost, length) in cut.items():
+            path = os.path.join(self.folder(), f"{name}.etl")
+            with open(support.EXAMPLE, "rb") as whole, open(path, "wb") as file:
+                file.write(whole.read(size))
+            for sides in ((support.EXAMPLE, path), (path, support.EXAMPLE)):
+                document = compare(*sides, "--by", "event", "--min-share", "0%")
+                side = document["a" if sides[0] == path else "b"][0]
+                self.assertEqual(side, {"trace": name, "length_ns": length, "longest_ns": 12000000000, "lost": lost, "unproven": None})
+                self.assertEqual(set(changed(document)["events"].values()), {"unsure"})
+            done = support.run("compare", support.EXAMPLE, path, "--by", "event", "--fail-above", "20%", "--no-store")
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_what_filters_left_out_may_be_the_difference(self):
+        options = ("--from", "+2s", "--to", "+6s", "--quiet")
+        out = support.convert([support.EXAMPLE], support.temporary_folder("compare-filtered"), *options)
+        folder = os.path.join(out, "trace=example")
+        document = compare(folder, self.traces.example, "--by", "event", "--min-share", "0%")
+        # From 2.0049435 s on to 5.9973781 s: the first switch and the last sample that are kept.
+        self.assertEqual((document["a"][0]["length_ns"], document["b"][0]["length_ns"]), (3992434600, 11995096000))
+        reasons = {row["because"] for row in rows(document, "events").values() if row["verdict"] != "same"}
+        self.assertEqual(reasons, {"filters left out 805 of the events of example"})
+        self.assertEqual(set(changed(document)["events"].values()), {"unsure"})
+        self.assertEqual(rows(document, "events")["Kernel-Thread Thread/CSwitch"]["b"]["total"], 446)
+        self.assertEqual(changed(compare(folder, folder, "--by", "event", "--min-share", "0%")), {})
+
+    def test_names_of_events_do_not_depend_on_the_layout(self):
+        out = support.convert([support.EXAMPLE], support.temporary_folder("compare-layout"), "--layout", "event", "--quiet")
+        folder = os.path.join(out, "trace=example")
+        for by, name in (("event", "Kernel-Thread Thread/CSwitch"), ("provider", "Kernel-Thread")):
+            document = compare(folder, self.traces.example, "--by", by, "--min-share", "0%")
+            self.assertEqual(changed(document), {})
+            self.assertIn(name, rows(document, "events"))
+            whole = compare(self.traces.example, self.traces.example, "--by", by, "--min-share", "0%")
+            self.assertEqual(document["measures"], whole["measures"])
 
     def test_a_trace_need_not_be_converted(self):
         document = compare(support.EXAMPLE, self.traces.example, "--by", "event", "--min-share", "0%")

@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use super::gather::TraceAmounts;
 use super::measure::{By, Measure};
+use super::sampled;
 use super::side::{ComparedTrace, Recorded, Side};
-use super::verdict::{LEVEL, Verdict, judge};
+use super::verdict::{Judged, LEVEL, MAY_BE_LOST, Verdict, judge};
 
 /// Version of the document.
 const FORMAT: u32 = 1;
@@ -107,8 +108,11 @@ pub fn compared(by: By, a: &[TraceAmounts], b: &[TraceAmounts], min_share: f64) 
     let named = |traces: &[TraceAmounts]| traces.iter().map(ComparedTrace::of).collect();
     let measures = a.iter().chain(b).flat_map(|trace| trace.measures.iter().map(|(measure, _)| *measure));
     let measures: BTreeSet<Measure> = measures.collect();
-    let measures = measures.into_iter().map(|measure| rows_of(measure, a, b, min_share)).collect();
-    Comparison { format: FORMAT, by, a: named(a), b: named(b), notes: notes(a, b), measures }
+    let measures: Vec<_> = measures.into_iter().map(|measure| rows_of(measure, a, b, min_share)).collect();
+    let mut notes = notes(a, b);
+    let is_sampled = |rows: &MeasureRows| rows.measure.is_sampled() && rows.not_compared.is_none();
+    notes.extend(sampled::note(a, b).filter(|_| measures.iter().any(is_sampled)));
+    Comparison { format: FORMAT, by, a: named(a), b: named(b), notes, measures }
 }
 
 /// What whoever reads the numbers must know.
@@ -123,7 +127,15 @@ fn notes(a: &[TraceAmounts], b: &[TraceAmounts]) -> Vec<String> {
     };
     let mut notes: Vec<String> = all().filter_map(unproven).collect();
     notes.extend(all().filter(|trace| trace.filtered > 0).map(|trace| {
-        format!("{}: filters left out {} of its events when it was converted", trace.trace, trace.filtered)
+        format!(
+            "{}: filters left out {} of its events when it was converted: no difference from it is proven",
+            trace.trace, trace.filtered
+        )
+    }));
+    let is_unbounded =
+        |trace: &&TraceAmounts| trace.lost.is_some() && trace.longest_ns.is_none() && trace.filtered == 0;
+    notes.extend(all().filter(is_unbounded).map(|trace| {
+        format!("{}: nothing says how long it was with what was lost: no difference from it is proven", trace.trace)
     }));
     let options: BTreeSet<&str> = all().map(|trace| trace.options_hash.as_str()).collect();
     if options.len() > 1 {
@@ -166,23 +178,39 @@ fn rows_of(measure: Measure, a: &[TraceAmounts], b: &[TraceAmounts], min_share: 
 }
 
 fn row(name: &str, measure: Measure, a: &Recorded<'_>, b: &Recorded<'_>) -> Row {
-    let judged = judge(&a.bounds(name, measure), &b.bounds(name, measure));
-    let (a, b) = (a.side(name), b.side(name));
+    let judged = judged(name, measure, a, b);
+    let sides = (a.side(name), b.side(name));
+    let name = a.spelled(name).or_else(|| b.spelled(name)).unwrap_or(name).to_owned();
+    let (a, b) = sides;
     let ratio = (a.per_second > 0.0).then(|| b.per_second / a.per_second);
-    Row { name: name.to_owned(), a, b, ratio, verdict: judged.verdict, p: judged.p, because: judged.because }
+    Row { name, a, b, ratio, verdict: judged.verdict, p: judged.p, because: judged.because }
+}
+
+/// What is proven of a name.
+fn judged(name: &str, measure: Measure, a: &Recorded<'_>, b: &Recorded<'_>) -> Judged {
+    if measure.is_sampled() && !sampled::is_alike(a.traces().chain(b.traces())) {
+        return Judged::unsure(sampled::STAND_FOR_OTHER_TIMES, None);
+    }
+    let mut judged = judge(&a.bounds(name, measure), &b.bounds(name, measure));
+    if judged.because.as_deref() == Some(MAY_BE_LOST) {
+        judged.because = a.may_be_missing().or_else(|| b.may_be_missing()).or(judged.because);
+    }
+    judged
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::gather::Amounts;
     use super::*;
+    use crate::sampling::Sampling;
 
     fn trace(name: &str, length_ns: u64, events: &[(&str, u64)]) -> TraceAmounts {
         let by_name = events.iter().map(|(name, events)| ((*name).to_owned(), *events)).collect();
         let total = events.iter().map(|(_, events)| events).sum();
-        let amounts = Amounts { by_name, missing: Some(0), total };
+        let amounts = Amounts { by_name, missing: Some(0), total, ..Amounts::default() };
         let measures = vec![(Measure::Events, Some(amounts)), (Measure::PayloadBytes, None)];
-        TraceAmounts { trace: name.to_owned(), length_ns, measures, ..TraceAmounts::default() }
+        let longest_ns = Some(length_ns);
+        TraceAmounts { trace: name.to_owned(), length_ns, longest_ns, measures, ..TraceAmounts::default() }
     }
 
     #[test]
@@ -237,10 +265,81 @@ mod tests {
             compared(By::Event, &[a], &[b], 0.0).notes,
             [
                 "a: nothing says that anything was lost, and nothing proves that nothing was: it was merged",
-                "b: filters left out 7 of its events when it was converted",
+                "b: filters left out 7 of its events when it was converted: no difference from it is proven",
                 "the traces were converted with different options",
             ]
         );
+    }
+
+    fn verdicts(found: &Comparison) -> Vec<(&str, Verdict, Option<&str>)> {
+        let rows = found.measures[0].rows.iter();
+        rows.map(|row| (row.name.as_str(), row.verdict, row.because.as_deref())).collect()
+    }
+
+    #[test]
+    fn what_filters_left_out_may_be_the_difference() {
+        let a = trace("a", 1_000_000_000, &[("x", 30), ("gone", 60), ("same", 9)]);
+        let mut b = trace("b", 1_000_000_000, &[("x", 90), ("new", 110), ("same", 9)]);
+        b.filtered = 1234;
+        let (a, b) = ([a], [b]);
+        let because = Some("filters left out 1,234 of the events of b");
+        let unsure = |name| (name, Verdict::Unsure, because);
+        let expected = [unsure("new"), unsure("gone"), unsure("x"), ("same", Verdict::Same, None)];
+        assert_eq!(verdicts(&compared(By::Event, &a, &b, 0.0)), expected);
+        let found = compared(By::Event, &b, &a, 0.0);
+        assert_eq!((verdicts(&found)[0], found.grown_by(0.0).count()), (unsure("new"), 0));
+    }
+
+    #[test]
+    fn a_trace_that_may_have_been_longer_has_less_by_second() {
+        // Nobody knows what the other three seconds held: x was 15 by second at least, y 5.
+        let mut a = trace("a", 1_000_000_000, &[("x", 60), ("y", 20)]);
+        (a.longest_ns, a.lost) = (Some(4_000_000_000), Some("2 buffers".to_owned()));
+        let (_, amounts) = &mut a.measures[0];
+        amounts.as_mut().unwrap().missing = None;
+        let (mut a, b) = ([a], [trace("b", 1_000_000_000, &[("x", 14), ("y", 6)])]);
+        let found = compared(By::Event, &a, &b, 0.0);
+        let unsure = ("y", Verdict::Unsure, Some(MAY_BE_LOST));
+        assert_eq!(verdicts(&found), [("x", Verdict::Shrank, None), unsure]);
+        assert_eq!(found.notes, [""; 0]);
+        a[0].longest_ns = None;
+        let found = compared(By::Event, &a, &b, 0.0);
+        assert_eq!(verdicts(&found), [("x", Verdict::Unsure, Some(MAY_BE_LOST)), unsure]);
+        assert_eq!(
+            found.notes,
+            ["a: nothing says how long it was with what was lost: no difference from it is proven"]
+        );
+    }
+
+    #[test]
+    fn samples_that_stand_for_other_times_prove_nothing() {
+        let of = |name: &str, samples: u64, nanoseconds: u64| {
+            let mut trace = trace(name, 1_000_000_000, &[("x", samples)]);
+            trace.sampling = Sampling::Every(nanoseconds);
+            let (_, amounts) = trace.measures.remove(0);
+            trace.measures = vec![(Measure::Samples, amounts)];
+            trace
+        };
+        let found = compared(By::Process, &[of("a", 1000, 1_000_000)], &[of("b", 8000, 125_000)], 0.0);
+        let because = Some("samples of the traces stand for times that differ, or are not known");
+        assert_eq!(verdicts(&found), [("x", Verdict::Unsure, because)]);
+        assert_eq!(found.notes, ["samples prove nothing: a has a sample every 1 ms, b has a sample every 125 µs"]);
+        let found = compared(By::Process, &[of("a", 1000, 125_000)], &[of("b", 8000, 125_000)], 0.0);
+        assert_eq!((verdicts(&found), found.notes.len()), (vec![("x", Verdict::Grew, None)], 0));
+    }
+
+    #[test]
+    fn names_are_spelled_as_in_the_first_trace_that_has_them() {
+        let of = |name: &str, spelled: &[(&str, &str)]| {
+            let mut trace = trace(name, 1_000_000_000, &[("a.dll!F", 1), ("b.dll!F", 1)]);
+            let (_, amounts) = &mut trace.measures[0];
+            let spelled = spelled.iter().map(|(key, name)| ((*key).to_owned(), (*name).to_owned()));
+            amounts.as_mut().unwrap().spelled = spelled.collect();
+            trace
+        };
+        let (a, b) = (of("a", &[("a.dll!F", "A.dll!F")]), of("b", &[("a.dll!F", "A.DLL!F"), ("b.dll!F", "B.dll!F")]));
+        let same = |name| (name, Verdict::Same, None);
+        assert_eq!(verdicts(&compared(By::Function, &[a], &[b], 0.0)), [same("A.dll!F"), same("b.dll!F")]);
     }
 
     #[test]

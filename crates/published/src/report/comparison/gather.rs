@@ -4,10 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use base::error::Result;
 use base::progress::Progress;
-use base::readable::count::counted;
-use columnar::output::manifest::{CommitRecord, LossCounts};
+use columnar::output::manifest::CommitRecord;
 use conversion::read_columns;
-use conversion::sidecar::LossRow;
 use conversion::sidecar::catalog::CatalogRow;
 
 use super::super::axis::Axis;
@@ -23,10 +21,12 @@ use super::super::samples::samples;
 use super::super::starts::Starts;
 use super::super::tally::{Most, Ranked};
 use super::super::waits::waits;
+use super::loss::Loss;
 use super::measure::{By, Measure};
 use crate::PublishedTrace;
 use crate::event_names::is_finished_disk_operation;
 use crate::frames::Modules;
+use crate::sampling::Sampling;
 use crate::source::Source;
 use crate::symbols::{StoredNames, root_of};
 use crate::who::{Who, is_nameless};
@@ -36,8 +36,10 @@ use crate::who::{Who, is_nameless};
 pub struct TraceAmounts {
     /// Its name.
     pub trace: String,
-    /// Nanoseconds from its first event to its last.
+    /// Nanoseconds from its first event to its last; where times are left out, of those that are there.
     pub length_ns: u64,
+    /// How many these may be where what was lost lies before or behind; `None` where nothing bounds that.
+    pub longest_ns: Option<u64>,
     /// What was lost, for certain: its amounts may be larger than what it records.
     pub lost: Option<String>,
     /// Why nobody knows whether anything was lost, where nothing says that it was.
@@ -46,6 +48,8 @@ pub struct TraceAmounts {
     pub filtered: u64,
     /// What the options of its conversion hash to.
     pub options_hash: String,
+    /// How far its samples are apart.
+    pub sampling: Sampling,
     /// What there is of each measure; `None` where the trace does not record it.
     pub(super) measures: Vec<(Measure, Option<Amounts>)>,
 }
@@ -58,6 +62,8 @@ pub(super) struct Amounts {
     pub missing: Option<u64>,
     /// All of them together.
     pub total: u64,
+    /// How the trace spells the names that it spells in another way.
+    pub spelled: BTreeMap<String, String>,
 }
 
 impl Amounts {
@@ -98,7 +104,7 @@ pub fn amounts_of(trace: &PublishedTrace, by: By, progress: &dyn Progress) -> Re
     let recorded = recorded(&source)?;
     let (first, last) = recorded.span.unwrap_or((0, 0));
     let axis = Axis::new(first, last);
-    let loss = Loss::of(&source)?;
+    let loss = Loss::of(&source, &recorded.inputs)?;
     let gather = Gather { source: &source, axis, recorded: &recorded, loss: &loss, trace, progress };
     let measures = match by {
         By::Process => gather.by_process()?,
@@ -109,60 +115,27 @@ pub fn amounts_of(trace: &PublishedTrace, by: By, progress: &dyn Progress) -> Re
     };
     Ok(TraceAmounts {
         trace: source.record.trace.clone(),
-        length_ns: axis.length(),
+        length_ns: kept_length(&source.record).unwrap_or_else(|| axis.length()),
+        longest_ns: loss.longest(&axis, &recorded.inputs),
         lost: loss.lost,
         unproven: loss.unproven,
         filtered: source.record.events.filtered,
         options_hash: source.record.options_hash.clone(),
+        sampling: Sampling::of(&source)?,
         measures,
     })
 }
 
-/// What a recording lost.
-#[derive(Debug, Default)]
-struct Loss {
-    lost: Option<String>,
-    unproven: Option<String>,
-    /// Events at most; `None` where nothing bounds them.
-    events: Option<u64>,
-}
-
-impl Loss {
-    fn of(source: &Source<'_>) -> Result<Loss> {
-        let mut gaps = 0_u64;
-        source.sidecar::<Gap>(|gap| {
-            // The counter of events has those that other rows say were lost at a time.
-            let is_gap = gap.is_certain && gap.count != Some(0) && gap.unit != "events";
-            gaps = gaps.saturating_add(u64::from(is_gap));
-        })?;
-        Ok(Loss::told(&source.record, gaps))
+/// Nanoseconds from the first event that is kept to the last, where limits of time left out others.
+fn kept_length(record: &CommitRecord) -> Option<u64> {
+    let is_limited = ["from", "to"].iter().any(|limit| record.options.get(limit).is_some_and(|limit| !limit.is_null()));
+    if !is_limited || record.events.filtered == 0 {
+        return None;
     }
-
-    /// By the counters of a recording and its gaps.
-    fn told(record: &CommitRecord, gaps: u64) -> Loss {
-        let LossCounts { events_lost, buffers_lost, unknown_because } = &record.lost;
-        let events = events_lost.unwrap_or(0);
-        let mut lost = Vec::new();
-        lost.extend((events > 0).then(|| counted(events, "events")));
-        lost.extend(buffers_lost.filter(|buffers| *buffers > 0).map(|buffers| counted(buffers, "buffers")));
-        let is_counted = gaps == 0 && lost.len() < 2 && buffers_lost == &Some(0) && unknown_because.is_none();
-        if lost.is_empty() && gaps > 0 {
-            lost.push(format!("more than nothing, by {}", counted(gaps, "gaps")));
-        }
-        if record.events.has_damage() {
-            lost.push("what damaged parts of the file held".to_owned());
-        }
-        if lost.is_empty() {
-            return Loss { lost: None, unproven: unknown_because.clone(), events: Some(0) };
-        }
-        let is_bounded = is_counted && !record.events.has_damage();
-        Loss { lost: Some(lost.join(", ")), unproven: None, events: is_bounded.then_some(events) }
-    }
-
-    /// What amounts that are no counts of events may be larger by.
-    fn of_sums(&self) -> Option<u64> {
-        self.events.filter(|events| *events == 0)
-    }
+    let events = || record.files.iter().filter(|file| file.path.starts_with("events/"));
+    let first = events().filter_map(|file| file.min_timestamp_ns).min();
+    let last = events().filter_map(|file| file.max_timestamp_ns).max();
+    Some(first.zip(last).map_or(0, |(first, last)| last.abs_diff(first)))
 }
 
 /// A trace that is read.
@@ -230,7 +203,7 @@ impl Gather<'_> {
     fn by_event(&self) -> Result<Measures> {
         let mut events = Vec::new();
         self.source.sidecar::<ShapeCount<'_>>(|shape| {
-            events.push((format!("{} {}", shape.dataset, shape.name()), shape.rows.unwrap_or(0)));
+            events.push((format!("{} {}", shape.provider(), shape.name()), shape.rows.unwrap_or(0)));
         })?;
         Ok(vec![(Measure::Events, Some(Amounts::of(events, self.loss.events)))])
     }
@@ -238,8 +211,8 @@ impl Gather<'_> {
     fn by_provider(&self) -> Result<Measures> {
         let (mut events, mut bytes) = (Vec::new(), Vec::new());
         self.source.sidecar::<ShapeCount<'_>>(|shape| {
-            events.push((shape.dataset.to_owned(), shape.rows.unwrap_or(0)));
-            bytes.push((shape.dataset.to_owned(), shape.payload_bytes.unwrap_or(0)));
+            events.push((shape.provider().to_owned(), shape.rows.unwrap_or(0)));
+            bytes.push((shape.provider().to_owned(), shape.payload_bytes.unwrap_or(0)));
         })?;
         Ok(vec![
             (Measure::Events, Some(Amounts::of(events, self.loss.events))),
@@ -298,18 +271,23 @@ fn sized(ranked: &Ranked, missing: Option<u64>) -> Amounts {
 
 fn functions(flame: &Flame, missing: Option<u64>, amount: fn(&FunctionSums) -> u64) -> Amounts {
     let missing = missing.and_then(|missing| missing.checked_add(flame.left_out));
-    let named = flame.by_all.iter().map(|sums| (flame.labels.text(sums.label).to_owned(), amount(sums)));
-    let mut amounts = Amounts::of(named, missing);
+    let named = || flame.by_all.iter().map(|sums| (flame.labels.text(sums.label), amount(sums)));
+    let mut amounts = Amounts::of(named().map(|(name, amount)| (folded(name), amount)), missing);
+    for (name, _) in named() {
+        let key = folded(name);
+        if key != name {
+            amounts.spelled.entry(key).or_insert_with(|| name.to_owned());
+        }
+    }
     amounts.total = flame.tree.weight();
     amounts
 }
 
-read_columns! {
-    /// A loss.
-    struct Gap of LossRow {
-        unit: String,
-        count: Option<u64>,
-        is_certain: bool,
+/// The name of a function, its module in lower case: Windows does not distinguish names of files by case.
+fn folded(name: &str) -> String {
+    match name.split_once('!') {
+        Some((module, function)) => format!("{}!{function}", module.to_lowercase()),
+        None => name.to_owned(),
     }
 }
 
@@ -326,6 +304,11 @@ read_columns! {
 }
 
 impl ShapeCount<'_> {
+    /// The folder of the provider; that of an event lies in it, where each has one.
+    fn provider(&self) -> &str {
+        self.dataset.split_once('/').map_or(self.dataset, |(provider, _)| provider)
+    }
+
     fn name(&self) -> String {
         match (self.event_name, self.event_id, self.opcode) {
             (Some(name), ..) => name.to_owned(),
@@ -345,5 +328,30 @@ read_columns! {
         bytes: Option<u64> = "TransferSize",
         took_ns: Option<u64> = "HighResResponseTime_ns",
         input: Option<i64> = "input",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::call_tree::CallTree;
+    use super::super::super::labels::{LabelKind, Labels};
+    use super::*;
+
+    #[test]
+    fn modules_are_the_same_whatever_their_case() {
+        let mut labels = Labels::default();
+        let named = [("MpEngine.dll!Scan", 3), ("mpengine.DLL!Scan", 4), ("mpengine.dll!scan", 5), ("Shop.Price", 6)];
+        let sums =
+            |(name, own): (&str, u64)| FunctionSums { label: labels.number(name, LabelKind::Program), own, all: own };
+        let by_all: Vec<FunctionSums> = named.into_iter().map(sums).collect();
+        let mut tree = CallTree::default();
+        tree.add(by_all.iter().map(|sums| sums.label), 18);
+        let by_own = by_all.clone();
+        let flame = Flame { tree, labels, walked: 18, by_own, by_all, functions: 4, left_out: 0 };
+        let amounts = functions(&flame, Some(1), |sums| sums.own);
+        let expected = [("Shop.Price", 6), ("mpengine.dll!Scan", 7), ("mpengine.dll!scan", 5)];
+        assert_eq!(amounts.by_name, BTreeMap::from(expected.map(|(name, own)| (name.to_owned(), own))));
+        let spelled = [("mpengine.dll!Scan".to_owned(), "MpEngine.dll!Scan".to_owned())];
+        assert_eq!((amounts.spelled, amounts.total, amounts.missing), (BTreeMap::from(spelled), 18, Some(1)));
     }
 }

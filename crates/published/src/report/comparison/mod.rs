@@ -2,14 +2,16 @@
 //!
 //! ```text
 //! trace ──► amounts of each name, with what may be missing of them ──► sides ──► rows, each with its verdict ──► document
-//!           gather, measure                                            side      verdict, rank_test             compared, page
+//!           gather, measure, loss                                      side      verdict, rank_test             compared, page
 //! ```
 
 mod compared;
 mod gather;
+mod loss;
 mod measure;
 mod page;
 mod rank_test;
+mod sampled;
 mod side;
 mod verdict;
 

@@ -69,8 +69,13 @@ fn rows(measure: &MeasureRows) -> String {
     };
     records(measure.measure.name(), &heads, &shown)
         + &and_more(measure.rows.len().saturating_sub(MOST_ROWS), "rows")
-        + &and_more(measure.small, "names below the share")
+        + &below_share(measure.small)
         + &by_chance
+}
+
+/// How many names are left out.
+fn below_share(names: usize) -> String {
+    if names == 1 { note("and 1 more name below the share") } else { and_more(names, "names below the share") }
 }
 
 fn cells(measure: &MeasureRows, row: &Row) -> Vec<Cell> {

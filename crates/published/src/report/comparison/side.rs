@@ -1,5 +1,6 @@
 //! The amounts of one name in the traces of one side.
 
+use base::readable::count::Count;
 use serde::Serialize;
 
 use super::gather::{Amounts, TraceAmounts};
@@ -14,8 +15,10 @@ const SECOND: f64 = 1e9;
 pub struct ComparedTrace {
     /// Its name.
     pub trace: String,
-    /// Nanoseconds from its first event to its last.
+    /// Nanoseconds from its first event to its last; where times are left out, of those that are there.
     pub length_ns: u64,
+    /// How many these may be where what was lost lies before or behind; `None` where nothing bounds that.
+    pub longest_ns: Option<u64>,
     /// What was lost, for certain: its amounts may be larger than what it records.
     pub lost: Option<String>,
     /// Why nobody knows whether anything was lost, where nothing says that it was.
@@ -24,8 +27,14 @@ pub struct ComparedTrace {
 
 impl ComparedTrace {
     pub(super) fn of(trace: &TraceAmounts) -> ComparedTrace {
-        let TraceAmounts { trace, length_ns, lost, unproven, .. } = trace;
-        ComparedTrace { trace: trace.clone(), length_ns: *length_ns, lost: lost.clone(), unproven: unproven.clone() }
+        let TraceAmounts { trace, length_ns, longest_ns, lost, unproven, .. } = trace;
+        ComparedTrace {
+            trace: trace.clone(),
+            length_ns: *length_ns,
+            longest_ns: *longest_ns,
+            lost: lost.clone(),
+            unproven: unproven.clone(),
+        }
     }
 }
 
@@ -65,6 +74,11 @@ impl<'a> Recorded<'a> {
         Ok(Recorded { traces: traces.iter().map(amounts).collect::<Result<_, _>>()? })
     }
 
+    /// The traces.
+    pub(super) fn traces(&self) -> impl Iterator<Item = &'a TraceAmounts> {
+        self.traces.iter().map(|(trace, _)| *trace)
+    }
+
     /// The names that have at least such a part of all of a side.
     pub(super) fn names(&self, min_share: f64) -> impl Iterator<Item = &'a str> {
         self.all_names().filter(move |name| self.share(self.total_of(name)).is_some_and(|share| share >= min_share))
@@ -73,6 +87,21 @@ impl<'a> Recorded<'a> {
     /// All names, those of several traces several times.
     pub(super) fn all_names(&self) -> impl Iterator<Item = &'a str> {
         self.traces.iter().flat_map(|(_, amounts)| amounts.by_name.keys().map(String::as_str))
+    }
+
+    /// How the first trace that has a name spells it.
+    pub(super) fn spelled(&self, name: &str) -> Option<&'a str> {
+        let mut having = self.traces.iter().filter_map(|(_, amounts)| {
+            let (own, _) = amounts.by_name.get_key_value(name)?;
+            Some(amounts.spelled.get(name).unwrap_or(own).as_str())
+        });
+        having.next()
+    }
+
+    /// Why a difference is not proven: what filters left out, where they did, else what was lost.
+    pub(super) fn may_be_missing(&self) -> Option<String> {
+        let trace = self.traces.iter().map(|(trace, _)| trace).find(|trace| trace.filtered > 0)?;
+        Some(format!("filters left out {} of the events of {}", Count(trace.filtered), trace.trace))
     }
 
     /// What there is of a name.
@@ -88,21 +117,29 @@ impl<'a> Recorded<'a> {
         Side { total, share: self.share(total), ..Side::of_numbers(&self.numbers(|amounts| amounts.total)) }
     }
 
-    /// What each trace has of a name, and at most may have.
+    /// What each trace has of a name, and at least and at most may have.
     pub(super) fn bounds(&self, name: &str, measure: Measure) -> Vec<Bounds> {
         let bounds = |&(trace, amounts): &(&TraceAmounts, &Amounts)| {
             let amount = amounts.by_name.get(name).copied().unwrap_or(0);
-            let most = amounts.missing.and_then(|missing| amount.checked_add(missing));
-            let low = rate(trace, amount);
+            // What filters left out may be anything.
+            let is_whole = trace.filtered == 0;
+            let most = amounts.missing.and_then(|missing| amount.checked_add(missing)).filter(|_| is_whole);
+            let longest = trace.longest_ns.filter(|_| is_whole);
+            let recorded = rate(amount, trace.length_ns);
             // The variance of a count is the count; that of a rate is divided by the length once more.
-            let variance = if measure.is_sampled() { low / seconds(trace) } else { 0.0 };
-            Bounds { low, high: most.map(|most| rate(trace, most)), variance }
+            let variance = if measure.is_sampled() { recorded / seconds(trace.length_ns) } else { 0.0 };
+            Bounds {
+                recorded,
+                low: longest.map_or(0.0, |longest| rate(amount, longest)),
+                high: most.map(|most| rate(most, trace.length_ns)),
+                variance,
+            }
         };
         self.traces.iter().map(bounds).collect()
     }
 
     fn numbers(&self, amount: impl Fn(&Amounts) -> u64) -> Vec<f64> {
-        self.traces.iter().map(|(trace, amounts)| rate(trace, amount(amounts))).collect()
+        self.traces.iter().map(|(trace, amounts)| rate(amount(amounts), trace.length_ns)).collect()
     }
 
     fn total_of(&self, name: &str) -> u64 {
@@ -139,11 +176,11 @@ impl Side {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "lengths are below 104 days, or rounded to a nanosecond of that")]
-fn seconds(trace: &TraceAmounts) -> f64 {
-    trace.length_ns as f64 / SECOND
+fn seconds(length_ns: u64) -> f64 {
+    length_ns as f64 / SECOND
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a rate is shown with four digits")]
-fn rate(trace: &TraceAmounts, amount: u64) -> f64 {
-    amount as f64 / seconds(trace)
+fn rate(amount: u64, length_ns: u64) -> f64 {
+    amount as f64 / seconds(length_ns)
 }

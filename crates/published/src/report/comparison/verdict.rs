@@ -12,6 +12,9 @@ pub(super) const LEVEL: f64 = 0.05;
 /// 300.
 const DEVIATIONS: f64 = 3.0;
 
+/// Why nothing is proven where bounds are not apart.
+pub(super) const MAY_BE_LOST: &str = "what was lost, or is not known, may be the difference";
+
 /// What became of an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -41,9 +44,11 @@ impl Serialize for Verdict {
 /// What an amount is in one trace: by second of the recording, at least and at most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bounds {
-    /// What is recorded.
+    /// What is recorded, in the time that is recorded.
+    pub recorded: f64,
+    /// That in the longest time that the recording may have; 0 where nothing bounds it.
     pub low: f64,
-    /// That and what may be missing; `None` where nothing bounds it.
+    /// What is recorded and what may be missing, in the time that is recorded; `None` where nothing bounds it.
     pub high: Option<f64>,
     /// The variance that chance gives a count of a sampler; 0 of other amounts.
     pub variance: f64,
@@ -64,14 +69,14 @@ impl Judged {
         Judged { verdict, p: None, because: None }
     }
 
-    fn unsure(because: &str, p: Option<f64>) -> Judged {
+    pub(super) fn unsure(because: &str, p: Option<f64>) -> Judged {
         Judged { verdict: Verdict::Unsure, p, because: Some(because.to_owned()) }
     }
 }
 
 /// Holds the amounts of two sets of traces against each other.
 pub(super) fn judge(a: &[Bounds], b: &[Bounds]) -> Judged {
-    let is_equal = |bounds: &Bounds| a.first().is_some_and(|first| first.low.total_cmp(&bounds.low).is_eq());
+    let is_equal = |bounds: &Bounds| a.first().is_some_and(|first| first.recorded.total_cmp(&bounds.recorded).is_eq());
     if a.iter().chain(b).all(is_equal) {
         return Judged::plain(Verdict::Same);
     }
@@ -84,13 +89,13 @@ pub(super) fn judge(a: &[Bounds], b: &[Bounds]) -> Judged {
 /// One trace on each side: whether the two recordings differ, which says nothing of others.
 fn one_of_each(a: Bounds, b: Bounds) -> Judged {
     let noise = DEVIATIONS * (a.variance + b.variance).sqrt();
-    let is_above = |low: Bounds, high: Bounds| high.high.is_some_and(|high| low.low > high);
-    let is_far = (a.low - b.low).abs() > noise;
-    match (is_above(b, a), is_above(a, b)) {
-        (true, _) if is_far => Judged::plain(Verdict::Grew),
-        (_, true) if is_far => Judged::plain(Verdict::Shrank),
-        (true, _) | (_, true) => Judged::unsure("within the noise of sampling", None),
-        _ => Judged::unsure("what was lost, or is not known, may be the difference", None),
+    // By how much one is above the other whatever was lost, where it is.
+    let above = |low: Bounds, high: Bounds| high.high.map(|high| low.low - high).filter(|by| *by > 0.0);
+    match (above(b, a), above(a, b)) {
+        (Some(by), _) if by > noise => Judged::plain(Verdict::Grew),
+        (_, Some(by)) if by > noise => Judged::plain(Verdict::Shrank),
+        (Some(_), _) | (_, Some(_)) => Judged::unsure("within the noise of sampling", None),
+        _ => Judged::unsure(MAY_BE_LOST, None),
     }
 }
 
@@ -99,6 +104,7 @@ fn several(a: &[Bounds], b: &[Bounds]) -> Judged {
     if smallest(a.len(), b.len()) >= LEVEL {
         return Judged::unsure("too few traces: four on each side are enough", None);
     }
+    let recorded = |side: &[Bounds]| side.iter().map(|bounds| bounds.recorded).collect::<Vec<_>>();
     let lows = |side: &[Bounds]| side.iter().map(|bounds| bounds.low).collect::<Vec<_>>();
     let highs = |side: &[Bounds]| side.iter().map(|bounds| bounds.high.unwrap_or(f64::INFINITY)).collect::<Vec<_>>();
     // What may be missing is taken to be where it helps the other side.
@@ -106,11 +112,11 @@ fn several(a: &[Bounds], b: &[Bounds]) -> Judged {
         let (below, above) = (highs(below), lows(above));
         (median(&above) > median(&below)).then(|| p_value(&below, &above)).filter(|p| *p < LEVEL)
     };
-    let p = p_value(&lows(a), &lows(b));
+    let p = p_value(&recorded(a), &recorded(b));
     match (above(a, b), above(b, a)) {
         (Some(p), _) => Judged { p: Some(p), ..Judged::plain(Verdict::Grew) },
         (_, Some(p)) => Judged { p: Some(p), ..Judged::plain(Verdict::Shrank) },
-        _ if p < LEVEL => Judged::unsure("what was lost, or is not known, may be the difference", Some(p)),
+        _ if p < LEVEL => Judged::unsure(MAY_BE_LOST, Some(p)),
         _ => Judged::unsure("the traces of a side differ as much among themselves", Some(p)),
     }
 }
@@ -131,7 +137,7 @@ mod tests {
     use super::*;
 
     fn exact(low: f64) -> Bounds {
-        Bounds { low, high: Some(low), variance: 0.0 }
+        Bounds { recorded: low, low, high: Some(low), variance: 0.0 }
     }
 
     #[track_caller]
@@ -162,12 +168,32 @@ mod tests {
     }
 
     #[test]
+    fn a_recording_that_may_have_been_longer_had_less_by_second() {
+        // Five by second, or two and a half in twice the time; what the lost part held, nobody knows.
+        let cut = Bounds { low: 2.5, high: None, ..exact(5.0) };
+        t(&[cut], &[exact(2.0)], Verdict::Shrank);
+        t(&[cut], &[exact(3.0)], Verdict::Unsure);
+        t(&[cut], &[exact(1e9)], Verdict::Unsure);
+        let endless = Bounds { low: 0.0, ..cut };
+        t(&[endless], &[exact(0.0)], Verdict::Unsure);
+        t(&[endless], &[exact(5.0)], Verdict::Same);
+        let side = |bounds: Bounds| [bounds; 4];
+        t(&side(cut), &side(exact(2.0)), Verdict::Shrank);
+        let because = t(&side(cut), &side(exact(3.0)), Verdict::Unsure);
+        assert_eq!(because.as_deref(), Some(MAY_BE_LOST));
+    }
+
+    #[test]
     fn counts_of_a_sampler_differ_by_chance() {
         let samples = |count: f64| Bounds { variance: count, ..exact(count) };
         // The deviation of the difference of 100 and 140 is the root of 240, 15.5.
         let because = t(&[samples(100.0)], &[samples(140.0)], Verdict::Unsure);
         assert_eq!(because.as_deref(), Some("within the noise of sampling"));
         t(&[samples(100.0)], &[samples(150.0)], Verdict::Grew);
+        // Of 104 at most, the difference to 150 is 46, and three deviations, three times the root of 250, are 47.4.
+        let lost = Bounds { high: Some(104.0), ..samples(100.0) };
+        let because = t(&[lost], &[samples(150.0)], Verdict::Unsure);
+        assert_eq!(because.as_deref(), Some("within the noise of sampling"));
     }
 
     #[test]
