@@ -19,7 +19,7 @@ use super::fold::{Width, wrapped};
 use super::run::Run;
 use super::subjects::{Staging, Subject, Subjects};
 use super::text_table::{Align, TextTable};
-use super::{console, options};
+use super::{console, options, output_file};
 
 /// Rows of a measure that a terminal shows; the rest is a number.
 const SHOWN: usize = 20;
@@ -29,6 +29,9 @@ const SHOWN: usize = 20;
 /// # Errors
 /// What keeps the run from starting, and a page that cannot be written.
 pub(super) fn run(args: &CompareArgs) -> Result<u8> {
+    if let Some(file) = &args.output {
+        output_file::check(file, &[args.a.clone(), args.b.clone()])?;
+    }
     let run = Run::start(&args.run)?;
     run.interrupt.working(true);
     let sides = side(&args.a, args, &run).and_then(|a| Ok((a, side(&args.b, args, &run)?)));
@@ -61,7 +64,19 @@ fn gate(comparison: &Comparison, most: Option<f64>, run: &Run) -> u8 {
         let (name, what) = (&row.name, measure.measure.name());
         run.console.warning(format_args!("{name}: {what}: {}, more than {:.1}%", row.change(), most * 100.0));
     }
-    if grown.is_empty() { status::SUCCESS } else { status::REFUSED }
+    if !grown.is_empty() {
+        return status::REFUSED;
+    }
+    let seems = |row: &&Row| row.ratio.map_or(row.b.per_second > 0.0, |ratio| ratio - 1.0 > most);
+    let rows = comparison.measures.iter().flat_map(|measure| &measure.rows);
+    let unsure = rows.filter(|row| row.verdict == Verdict::Unsure).filter(seems).count() as u64;
+    if unsure > 0 {
+        let unsure = counted(unsure, "rows");
+        run.console.warning(format_args!(
+            "--fail-above decides about what is proven, and may have missed {unsure} that are unsure"
+        ));
+    }
+    status::SUCCESS
 }
 
 /// What the traces of a side have.
