@@ -349,13 +349,14 @@ class Example(unittest.TestCase):
         names = [
             ("QueryValue", 1, "early"), ("KCBRundownEnd", 1, "\\A"), ("SetValue", 1, "late"), ("KCBCreate", 2, "\\B"), ("Open", 2, "below"),
             ("DeleteValue", 2, "gone"), ("KCBDelete", 2, "\\B"), ("QueryValue", 2, "nobody"), ("KCBCreate", 2, "\\C"), ("QueryValue", 2, "c"), ("Counters", 3, ""),
+            ("RunDown", 4, "\\D"), ("QueryValue", 4, "d"),
         ]  # fmt: skip
         rows = [{"event_name": f"Registry/{name}", "KeyHandle": handle, "KeyName": text} for name, handle, text in names]
         add_dataset(os.path.join(out, "trace=example"), "Kernel-Registry", [{**row, "input": 0} for row in rows])
         query = "SELECT operation, key_name, value_name FROM registry ORDER BY seq"
         expected = [
             ("QueryValue", "\\A", "early"), ("SetValue", "\\A", "late"), ("Open", "below", None), ("DeleteValue", "\\B", "gone"), ("QueryValue", None, "nobody"),
-            ("QueryValue", "\\C", "c"),
+            ("QueryValue", "\\C", "c"), ("QueryValue", "\\D", "d"),
         ]  # fmt: skip
         with contextlib.closing(duckdb_with(out)) as connection:
             self.assertEqual(connection.execute(query).fetchall(), expected)

@@ -3,9 +3,9 @@
 --| thread_id BIGINT, key_name STRING, key_handle BIGINT, value_name STRING, status BIGINT
 WITH marks AS {{inline}}(
   SELECT trace, machine, seq, event_name, KeyName,
-         MAX(CASE WHEN event_name LIKE 'Registry/KCB%' THEN seq END) OVER (
+         MAX(CASE WHEN event_name IN ('Registry/KCBCreate', 'Registry/RunDown', 'Registry/KCBDelete', 'Registry/KCBRundownBegin', 'Registry/KCBRundownEnd') THEN seq END) OVER (
            PARTITION BY trace, machine, KeyHandle ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before_seq,
-         MIN(CASE WHEN event_name LIKE 'Registry/KCB%' THEN seq END) OVER (
+         MIN(CASE WHEN event_name IN ('Registry/KCBCreate', 'Registry/RunDown', 'Registry/KCBDelete', 'Registry/KCBRundownBegin', 'Registry/KCBRundownEnd') THEN seq END) OVER (
            PARTITION BY trace, machine, KeyHandle ORDER BY seq ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS behind_seq
   FROM {{Kernel-Registry: seq, machine, event_name, KeyName STRING, KeyHandle BIGINT}} k
 )
