@@ -48,7 +48,7 @@ pub struct TraceAmounts {
     pub filtered: u64,
     /// What the options of its conversion hash to.
     pub options_hash: String,
-    /// How far its samples are apart.
+    /// How far its samples are apart, where samples are compared.
     pub sampling: Sampling,
     /// What there is of each measure; `None` where the trace does not record it.
     pub(super) measures: Vec<(Measure, Option<Amounts>)>,
@@ -113,6 +113,7 @@ pub fn amounts_of(trace: &PublishedTrace, by: By, progress: &dyn Progress) -> Re
         By::File => gather.by_file()?,
         By::Provider => gather.by_provider()?,
     };
+    let has_samples = measures.iter().any(|(measure, amounts)| measure.is_sampled() && amounts.is_some());
     Ok(TraceAmounts {
         trace: source.record.trace.clone(),
         length_ns: kept_length(&source.record).unwrap_or_else(|| axis.length()),
@@ -121,7 +122,7 @@ pub fn amounts_of(trace: &PublishedTrace, by: By, progress: &dyn Progress) -> Re
         unproven: loss.unproven,
         filtered: source.record.events.filtered,
         options_hash: source.record.options_hash.clone(),
-        sampling: Sampling::of(&source)?,
+        sampling: if has_samples { Sampling::of(&source)? } else { Sampling::NotSaid },
         measures,
     })
 }
