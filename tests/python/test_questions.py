@@ -77,6 +77,10 @@ class Questions(unittest.TestCase):
         self.assertEqual(len(self.questions), self.page.count("\n### "))
         self.assertEqual(len(self.questions), self.page.count("\n```sql\n"))
         self.assertGreaterEqual(len(self.questions), 30)
+        # As other pages say it.
+        with open(os.path.join(support.REPOSITORY, "README.md"), encoding="utf-8") as file:
+            self.assertIn(f"[{len(self.questions)} questions](docs/queries.md)", file.read())
+        self.assertIn(f"docs/queries.md has {len(self.questions)},", support.run("query", "--help").stdout)
 
     def test_duckdb_gives_what_the_page_says(self):
         answers = []
