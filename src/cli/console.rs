@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::choices::ColorMode;
 use super::fold::{Width, wrapped};
-use super::log;
+use super::{log, output_file};
 
 /// How much is said on standard error.
 #[derive(Clone, Copy, Debug, Default)]
@@ -140,8 +140,9 @@ pub(super) fn written(written: io::Result<()>) -> Result<()> {
 /// Writes a text to a file, which is there whole or not at all, or for `-` to standard output.
 ///
 /// # Errors
-/// As [`to_stdout`].
+/// As [`to_stdout`], and [`ErrorKind::Usage`] where a recording or a converted trace would be damaged.
 pub(super) fn to_file(path: &Path, text: &str) -> Result<()> {
+    output_file::check(path, &[])?;
     to_file_within(path, text, &CleanupRegistry::default())
 }
 

@@ -53,8 +53,8 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8> {
 /// # Errors
 /// [`ErrorKind::Usage`](base::error::ErrorKind::Usage) where one of them would damage something.
 fn check_files(args: &ConvertArgs) -> Result<()> {
-    let files = [&args.summary, &args.metrics].into_iter().flatten();
-    files.into_iter().try_for_each(|file| output_file::check(file, &args.job.input.inputs))?;
+    let mut files = [&args.summary, &args.metrics].into_iter().flatten();
+    files.try_for_each(|file| output_file::check(file, &args.job.input.inputs))?;
     match (&args.summary, &args.metrics) {
         (Some(summary), Some(metrics)) => output_file::check_apart(summary, metrics),
         _ => Ok(()),

@@ -60,9 +60,7 @@ fn written(args: &ExportArgs, run: &Run) -> Result<(Exported, RunStatus)> {
     let subjects = Subjects::of(std::slice::from_ref(&args.trace), &args.schemas, options, run)?;
     if let [(_, subject)] = &subjects.traces[..] {
         let mut status = RunStatus::with_readable(1);
-        for problem in &subjects.problems {
-            status.fail(problem.kind(), run.failed(problem));
-        }
+        subjects.problems.iter().for_each(|problem| run.fail(&mut status, problem));
         let exported = match subject {
             Subject::Published(trace) => {
                 refuse_for_converted(args.events.typed_of(&settings::CLOCK))?;

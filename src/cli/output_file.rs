@@ -16,12 +16,12 @@ use columnar::output::manifest::MANIFEST_PATH;
 pub(super) fn check(output: &Path, inputs: &[OsString]) -> Result<()> {
     // Where the folder is not there, whoever writes the file says so.
     let Some(place) = place_of(output) else { return Ok(()) };
-    let is_file = fs::metadata(&place).is_ok_and(|there| there.is_file());
+    let is_file = place.is_file();
     let lies_there = if is_file && inputs.iter().any(|input| place_of(&file_of(input)).as_ref() == Some(&place)) {
         "an input"
     } else if is_file && name_of(&place).is_some_and(is_trace_name) {
         "a recording"
-    } else if place.ancestors().skip(1).any(is_trace_folder) {
+    } else if place.ancestors().skip(usize::from(!place.is_dir())).any(is_trace_folder) {
         "a converted trace"
     } else {
         return Ok(());
@@ -35,9 +35,9 @@ pub(super) fn check(output: &Path, inputs: &[OsString]) -> Result<()> {
 /// # Errors
 /// [`ErrorKind::Usage`] where the second would replace the first.
 pub(super) fn check_apart(first: &Path, second: &Path) -> Result<()> {
-    let is_same = place_of(first).is_some_and(|place| fs::metadata(&place).map_or(true, |there| there.is_file()))
-        && place_of(first) == place_of(second);
-    if is_same {
+    // What is there and no file, as a pipe, may take both.
+    let is_of_files = |place: &PathBuf| !place.exists() || place.is_file();
+    if place_of(first).filter(is_of_files).is_some_and(|place| place_of(second) == Some(place)) {
         let error = Error::new(ErrorKind::Usage, "two files of this run would have the same place").in_file(second);
         return Err(error.with_hint("name another file"));
     }
@@ -96,11 +96,12 @@ mod tests {
             ("trace=t/page.html", "a converted trace"),
             ("trace=t/sidecar/manifest.json", "a converted trace"),
             ("lab/page.html", "a converted trace"),
+            ("trace=t", "a converted trace"),
         ] {
             let text = found(name).unwrap();
             assert!(text.contains(&format!("found {what}, which it would damage")), "{name}: {text}");
         }
-        for name in ["page.html", "new.html", "new.etl", "missing/new.html"] {
+        for name in ["page.html", "new.html", "new.etl", "trace=new.html", "missing/new.html", "."] {
             assert_eq!(found(name), None);
         }
         assert!(check(Path::new("-"), &inputs).is_ok());

@@ -79,13 +79,16 @@ fn answer(args: &QueryArgs, duckdb: &Path, question: &str, run: &Run) -> Result<
         return Ok(if is_answered { status::SUCCESS } else { status::USAGE });
     }
     let subjects = Subjects::of(std::slice::from_ref(&args.trace), &args.schemas, options::of_query(args, run), run)?;
-    let of_folder = subjects.traces.iter().any(|(_, subject)| matches!(subject, Subject::Published(_)));
-    if of_folder {
+    let is_any_converted = subjects.traces.iter().any(|(_, subject)| subject.is_converted());
+    if is_any_converted {
         refuse_options(args)?;
     }
     let staging = Staging::make_in(&std::env::temp_dir(), run)?;
-    let status = if of_folder { as_it_is(&subjects, run) } else { converted(&subjects, &staging, run)? };
-    let traces = if of_folder { Path::new(&args.trace) } else { staging.path() };
+    let (status, traces) = if is_any_converted {
+        (as_it_is(&subjects, run), Path::new(&args.trace))
+    } else {
+        (converted(&subjects, &staging, run)?, staging.path())
+    };
     if status.readable == 0 || status.is_stopped() {
         return Ok(status.code());
     }
@@ -94,8 +97,7 @@ fn answer(args: &QueryArgs, duckdb: &Path, question: &str, run: &Run) -> Result<
 
 /// Counts the traces of a folder that are converted, and says how many are not, and so are not asked.
 fn as_it_is(subjects: &Subjects, run: &Run) -> RunStatus {
-    let is_published = |subject: &Subject| matches!(subject, Subject::Published(_));
-    let (asked, others): (Vec<_>, Vec<_>) = subjects.traces.iter().partition(|(_, subject)| is_published(subject));
+    let (asked, others): (Vec<_>, Vec<_>) = subjects.traces.iter().partition(|(_, subject)| subject.is_converted());
     if let Some((name, _)) = others.first() {
         let others = counted(others.len() as u64, "traces");
         run.console.warning(format_args!("not asked, because the folder has converted ones: {others}, {name} first"));
@@ -110,11 +112,7 @@ fn as_it_is(subjects: &Subjects, run: &Run) -> RunStatus {
 /// What keeps all from being converted.
 fn converted(subjects: &Subjects, staging: &Staging, run: &Run) -> Result<RunStatus> {
     let mut status = RunStatus::default();
-    let failed = |status: &mut RunStatus, error: &Error| {
-        console::error(error);
-        status.fail(error.kind(), run.interrupt.code());
-    };
-    subjects.problems.iter().for_each(|problem| failed(&mut status, problem));
+    subjects.problems.iter().for_each(|problem| run.fail(&mut status, problem));
     let mut is_any_empty = false;
     for (name, subject) in &subjects.traces {
         let Subject::Recording(recording) = subject else { continue };
@@ -124,7 +122,7 @@ fn converted(subjects: &Subjects, staging: &Staging, run: &Run) -> Result<RunSta
                 is_any_empty = true;
                 run.console.warning(format_args!("{name}: no event passes the filters"));
             }
-            Err(error) if error.kind() == ErrorKind::Input => failed(&mut status, &error),
+            Err(error) if error.kind() == ErrorKind::Input => run.fail(&mut status, &error),
             Err(error) => return Err(error),
         }
     }

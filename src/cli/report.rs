@@ -55,8 +55,7 @@ struct Reports {
 
 impl Reports {
     fn failed(&mut self, error: &Error) {
-        console::error(error);
-        self.status.fail(error.kind(), self.run.interrupt.code());
+        self.run.fail(&mut self.status, error);
     }
 
     /// Writes the page of every trace, and the one that leads to them; returns the page to look at first.

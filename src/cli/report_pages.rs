@@ -71,10 +71,10 @@ fn file_of(trace: &str) -> String {
     if folded(&file) == INDEX { format!("trace={file}") } else { file }
 }
 
-/// Whether no two names would be one file, on any system.
-pub(super) fn are_distinct<'a>(names: impl Iterator<Item = &'a str>) -> bool {
+/// The first name that would be the file of one before it, on any system.
+pub(super) fn repeated<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let mut seen = BTreeSet::new();
-    names.into_iter().all(|name| seen.insert(folded(name)))
+    names.find(|name| !seen.insert(folded(name)))
 }
 
 #[cfg(test)]
@@ -97,6 +97,6 @@ mod tests {
         let pages = Pages::Each("out".into());
         assert_eq!(pages.page("Index"), Path::new("out/trace=Index.html"));
         assert_eq!(pages.page("boot"), Path::new("out/boot.html"));
-        assert!(are_distinct(["a", "b"].into_iter()) && !are_distinct(["a", "A"].into_iter()));
+        assert_eq!([repeated(["a", "b"].into_iter()), repeated(["a", "b", "A"].into_iter())], [None, Some("A")]);
     }
 }

@@ -69,10 +69,15 @@ impl Run {
 
     /// Says why a command ends without a result; returns the exit code.
     pub(super) fn failed(&self, error: &Error) -> u8 {
-        console::error(error);
         let mut status = RunStatus::default();
-        status.fail(error.kind(), self.interrupt.code());
+        self.fail(&mut status, error);
         status.code()
+    }
+
+    /// Says what failed, and counts it for the exit code.
+    pub(super) fn fail(&self, status: &mut RunStatus, error: &Error) {
+        console::error(error);
+        status.fail(error.kind(), self.interrupt.code());
     }
 
     /// Does the work of a job. A panic is an internal error, and the other jobs go on.

@@ -16,7 +16,7 @@ use conversion::job::convert;
 use published::{PublishedTrace, all_published};
 use tempfile::{Builder, TempDir};
 
-use super::report_pages::are_distinct;
+use super::report_pages::repeated;
 use super::run::Run;
 use super::schema::args::SchemaArgs;
 
@@ -26,6 +26,13 @@ pub(super) enum Subject {
     Published(PublishedTrace),
     /// One that is not.
     Recording(Recording),
+}
+
+impl Subject {
+    /// Whether it is converted already.
+    pub(super) fn is_converted(&self) -> bool {
+        matches!(self, Subject::Published(_))
+    }
 }
 
 /// The traces that are asked for.
@@ -63,7 +70,7 @@ impl Subjects {
         let inputs = found.all();
         let by = |name_from| recordings::separate(&inputs, name_from);
         let mut recordings = by(NameFrom::Stem);
-        if !are_distinct(recordings.iter().map(|recording| recording.name.as_str())) {
+        if repeated(recordings.iter().map(|recording| recording.name.as_str())).is_some() {
             recordings = by(NameFrom::Path);
         }
         // One that is converted beside itself is one trace.
@@ -83,7 +90,7 @@ impl Subjects {
 
     /// Whether all are converted already.
     pub(super) fn are_converted(&self) -> bool {
-        self.traces.iter().all(|(_, subject)| matches!(subject, Subject::Published(_)))
+        self.traces.iter().all(|(_, subject)| subject.is_converted())
     }
 
     fn checked(mut self) -> Result<Subjects> {
@@ -91,10 +98,7 @@ impl Subjects {
             let nothing = || Error::new(ErrorKind::Usage, "expected a trace, found none").with_hint("name one");
             return Err(self.problems.pop().unwrap_or_else(nothing));
         }
-        if !are_distinct(self.traces.iter().map(|(name, _)| name.as_str())) {
-            let mut names: Vec<String> = self.traces.iter().map(|(name, _)| name.to_lowercase()).collect();
-            names.sort_unstable();
-            let twice = names.windows(2).find(|pair| pair[0] == pair[1]).map_or("", |pair| pair[0].as_str());
+        if let Some(twice) = repeated(self.traces.iter().map(|(name, _)| name.as_str())) {
             let message = format!("several traces have the name {twice}, and would be one");
             return Err(Error::new(ErrorKind::Usage, message).with_hint("name them one by one"));
         }
